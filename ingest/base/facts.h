@@ -1,0 +1,139 @@
+// What an importer can say about a capture. The tables of schema/schema.sql have these fields; the
+// meanings stand there and in the user's contract, so here only what differs.
+//
+// Facts of one capture refer to one another by index: the nth fact of a kind that was handed to the
+// sink, from 0. Sizes are bytes, times Unix nanoseconds. What is not known is std::nullopt.
+#ifndef OOMDB_INGEST_BASE_FACTS_H_
+#define OOMDB_INGEST_BASE_FACTS_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace oomdb {
+
+struct Plan;  // ingest/plan/plan.h
+
+using Index = int64_t;
+using MaybeInt = std::optional<int64_t>;
+
+// What the content says of the capture as a whole. Path, run, hash and size are the job's.
+struct CaptureFact {
+  std::string kind;  // xplane, hlo, xla_dump, oom_log, device_memory_profile
+  bool truncated = false;
+  std::string format_note;  // Empty: nothing special.
+  std::string own_host;     // The host name inside the capture; empty: none.
+  std::string jax_version;
+  MaybeInt process_index;
+  MaybeInt started_unix_ns;
+  MaybeInt duration_ns;
+};
+
+struct IssueFact {
+  std::string severity;  // error, warning, info
+  std::string what;      // A stable key, such as events_left_out.
+  std::string detail;    // One line for people.
+  int64_t count = 1;
+};
+
+struct DeviceFact {
+  int64_t ordinal = 0;
+  int64_t local_ordinal = 0;
+  std::string kind;  // gpu, tpu, cpu
+  std::string name;
+  std::string vendor;
+  MaybeInt memory_bytes;
+};
+
+struct ModuleFact {
+  MaybeInt program_id;
+  std::string name;      // Without the (N).
+  std::string hlo_hash;  // XXH3-128 of the HLO proto's bytes, hex; empty without a plan.
+  std::string platform;  // gpu, tpu, cpu; empty: unknown.
+  int64_t execution_count = 0;
+  std::shared_ptr<const Plan> plan;  // Null when only its executions are known.
+};
+
+struct AllocatorFact {
+  std::optional<Index> device;
+  std::string name;
+  MaybeInt capacity_bytes;
+  MaybeInt peak_bytes;
+  MaybeInt capture_peak_bytes;
+  MaybeInt in_use_first_bytes;
+  MaybeInt in_use_last_bytes;
+  MaybeInt before_capture_bytes;
+  int64_t allocation_count = 0;
+  int64_t deallocation_count = 0;
+  int64_t reconciliation_breaks = 0;
+  MaybeInt last_available_bytes;
+  std::optional<double> last_fragmentation;
+};
+
+struct ExecutionFact {
+  std::optional<Index> device;
+  std::optional<Index> module;
+  std::string module_name;  // Empty: unknown.
+  int64_t sequence = 0;
+  int64_t start_ns = 0;
+  int64_t end_ns = 0;
+  std::optional<bool> launched;
+  MaybeInt in_use_at_start_bytes;
+  MaybeInt peak_in_use_bytes;
+  MaybeInt output_bytes;
+  MaybeInt temp_bytes;
+  MaybeInt wait_ns;
+  std::string wait_evidence;  // measured, inferred; empty: no wait.
+  MaybeInt retry_count;
+  MaybeInt failed_allocation_index;
+  std::string thread;
+  std::optional<Index> launch_event;  // Among the host events.
+};
+
+struct AllocationFact {
+  Index allocator = 0;
+  MaybeInt address;
+  MaybeInt requested_bytes;
+  int64_t bytes = 0;
+  MaybeInt alloc_ns;
+  MaybeInt free_ns;
+  MaybeInt in_use_after_bytes;
+  std::optional<double> fragmentation;
+  std::optional<Index> execution;
+  std::optional<Index> module;
+  MaybeInt allocation_index;
+  std::string purpose;  // output, temp, transfer, other; empty: unknown.
+  std::string origin;   // Empty: unknown.
+  std::optional<Index> alloc_event;
+  std::optional<Index> free_event;
+};
+
+struct HostEventFact {
+  std::string_view thread;  // Valid during the call only.
+  std::string_view name;    // Valid during the call only.
+  int64_t start_ns = 0;
+  int64_t end_ns = 0;
+  std::optional<Index> parent;
+  std::optional<Index> execution;
+};
+
+// Takes the facts of one capture. Indices count the calls per kind; a fact may refer to one that is
+// yet to come. An implementation may throw oomdb::Error; importers let it pass.
+class FactSink {
+ public:
+  virtual ~FactSink() = default;
+  virtual void Add(const CaptureFact& fact) = 0;  // Exactly once.
+  virtual void Add(const IssueFact& fact) = 0;
+  virtual void Add(const DeviceFact& fact) = 0;
+  virtual void Add(const ModuleFact& fact) = 0;
+  virtual void Add(const AllocatorFact& fact) = 0;
+  virtual void Add(const ExecutionFact& fact) = 0;
+  virtual void Add(const AllocationFact& fact) = 0;
+  virtual void Add(const HostEventFact& fact) = 0;
+};
+
+}  // namespace oomdb
+
+#endif  // OOMDB_INGEST_BASE_FACTS_H_

@@ -1,0 +1,33 @@
+// The formats oomdb reads. To add one: a folder or file with its importer, and a line in importers.cc.
+#ifndef OOMDB_INGEST_IMPORTERS_H_
+#define OOMDB_INGEST_IMPORTERS_H_
+
+#include <span>
+#include <string_view>
+
+#include "ingest/base/facts.h"
+#include "ingest/source/source.h"
+
+namespace oomdb {
+
+enum class EventSelection { kNone, kMemory, kAll };  // --events: which host_events are stored.
+
+struct ImportOptions {
+  EventSelection events = EventSelection::kMemory;
+};
+
+struct Importer {
+  std::string_view name;  // xplane, hlo
+  // True when the file name claims this format: in a folder, files that none claims are passed over.
+  bool (*claims)(std::string_view file_name);
+  // Hands every fact to `sink`. Throws Error, with a clear line, when the content is not of this format
+  // (nothing may have been handed over by then that would mislead: the job discards it all).
+  void (*import)(const Source& source, const ImportOptions& options, FactSink& sink);
+};
+
+// In the order in which they are asked.
+std::span<const Importer> Importers();
+
+}  // namespace oomdb
+
+#endif  // OOMDB_INGEST_IMPORTERS_H_
