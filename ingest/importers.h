@@ -2,6 +2,7 @@
 #ifndef OOMDB_INGEST_IMPORTERS_H_
 #define OOMDB_INGEST_IMPORTERS_H_
 
+#include <cstdint>
 #include <span>
 #include <string_view>
 
@@ -14,6 +15,8 @@ enum class EventSelection { kNone, kMemory, kAll };  // --events: which host_eve
 
 struct ImportOptions {
   EventSelection events = EventSelection::kMemory;
+  // An allocating span in which the thread records nothing for this long waited (the setting wait_min_ns).
+  int64_t wait_min_ns = 1'000'000'000;
 };
 
 struct Importer {

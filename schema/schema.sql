@@ -88,10 +88,11 @@ CREATE TABLE stored_module_memory (
   plan_id INTEGER NOT NULL REFERENCES stored_plans, -- the plan
   memory_space INTEGER NOT NULL, -- 0 device memory, 1 vmem, 2 smem, 5 host
   space_name TEXT NOT NULL,      -- its name
-  parameter_bytes INTEGER NOT NULL, -- bytes by class
-  output_bytes INTEGER NOT NULL,
-  constant_bytes INTEGER NOT NULL,
-  temp_bytes INTEGER NOT NULL,
+  parameter_bytes INTEGER NOT NULL, -- parameters, bytes
+  output_bytes INTEGER NOT NULL, -- outputs not aliased to a parameter, bytes
+  constant_bytes INTEGER NOT NULL, -- constants, bytes
+  temp_bytes INTEGER NOT NULL,   -- temps, bytes
+  thread_local_bytes INTEGER NOT NULL, -- thread-local allocations, bytes
   heap_peak_bytes INTEGER,       -- NULL when the space has temps and no trace
   PRIMARY KEY (plan_id, memory_space)
 ) STRICT, WITHOUT ROWID;

@@ -94,6 +94,8 @@ struct Plan {
   std::string module_name;  // HloModuleProto.name
   MaybeInt module_id;       // HloModuleProto.id, where present.
   std::string device_type;  // HloModuleProto.device_type; empty in older compilers.
+  // False: compiled no further than that, or stripped; what is said of memory below is then not known.
+  bool has_buffer_assignment = false;
   int64_t instruction_count = 0;
   int64_t remat_instruction_count = 0;
   int64_t remat_compute_count = 0;  // Without bitcasts and get-tuple-elements.

@@ -1,8 +1,8 @@
 // Bytes to read from: a file, a compressed file, or standard input, always seekable.
 //
-// Plain, gzip and zstd content is recognised by its first bytes, not by its name. Compressed content and
-// standard input are decompressed once into an unlinked temporary file ($TMPDIR, else /tmp), never
-// beside the capture.
+// Plain, gzip and zstd content is recognised by its first bytes, not by its name. Compressed
+// content and standard input are decompressed once into an unlinked temporary file ($TMPDIR, else
+// /tmp), never beside the capture.
 #ifndef OOMDB_INGEST_SOURCE_SOURCE_H_
 #define OOMDB_INGEST_SOURCE_SOURCE_H_
 
@@ -10,6 +10,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace oomdb {
 
@@ -20,8 +21,11 @@ class Source {
   // Fills all of `out` from `position` on, or throws Error (the file shrank, an I/O error).
   // Requires position + out.size() <= size(). Safe to call from several threads at once.
   virtual void ReadAt(uint64_t position, std::span<char> out) const = 0;
-  virtual const std::string& path() const = 0;  // As named by the user; "-" for standard input.
+  virtual const std::string& path() const = 0;         // As named by the user; "-": standard input.
   virtual const std::string& compression() const = 0;  // "", "gzip" or "zstd".
+  // True when the compressed stream ended before its own end: what there is of it was kept, and the
+  // capture is truncated even where the bytes kept happen to end between two messages.
+  virtual bool ended_early() const { return false; }
 };
 
 struct SourceLimits {
@@ -31,14 +35,15 @@ struct SourceLimits {
   uint64_t max_ratio = 1000;
 };
 
-// Throws Error with a clear line: missing, a directory, unreadable, a broken compressed stream, too large.
-// A compressed stream that ends early is read up to there (the capture shows as truncated).
+// Throws Error with a clear line: missing, a directory, unreadable, a broken compressed stream, too
+// large. A compressed stream that ends early is read up to there (see ended_early).
 std::unique_ptr<Source> OpenSource(const std::string& path, const SourceLimits& limits = {});
 
-// A source over bytes in memory (tests, fuzzers, the built-in capture of self-test). Copies nothing: `bytes` must live on.
+// A source over bytes in memory (tests, fuzzers, the built-in capture of self-test). Copies
+// nothing: `bytes` must live on.
 std::unique_ptr<Source> MemorySource(std::string_view bytes, std::string path = "(memory)");
 
-// XXH3-128 of all bytes of `source`, 32 hex digits.
+// XXH3-128 of all (uncompressed) bytes of `source`: 32 hex digits, as `xxhsum -H2` prints them.
 std::string ContentHash(const Source& source);
 
 }  // namespace oomdb

@@ -1,0 +1,107 @@
+#include "cli/command_line.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <exception>
+#include <filesystem>
+#include <iostream>
+#include <system_error>
+
+#include "cli/nearest.h"
+#include "cli/terminal.h"
+#include "cli/verbs.h"
+#include "schema/migrations.h"
+#include "schema/version.h"
+
+namespace oomdb {
+namespace {
+
+// In the order in which help names them.
+constexpr void (*kVerbs[])(CLI::App&, ExitCode&) = {
+    RegisterIngest,
+#ifdef OOMDB_HAS_REPORT
+    RegisterReport,
+#endif
+    RegisterQuery, RegisterList, RegisterShow, RegisterForget, RegisterSelfTest,
+};
+
+int Fail(const std::string& what, ExitCode code) {
+  std::cerr << "oomdb: " << Sanitize(what) << '\n';
+  return static_cast<int>(code);
+}
+
+std::vector<std::string> VerbNames(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* verb : app.get_subcommands({})) names.push_back(verb->get_name());
+  return names;
+}
+
+bool Exists(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::exists(path, error);
+}
+
+// `oomdb FILE…` means `oomdb report FILE…`. A first word that is neither a verb nor a file is a mistake in one of them.
+// Throws Error (kUsage) then.
+void InsertVerb(const CLI::App& app, std::vector<std::string>& arguments) {
+  const std::vector<std::string> verbs = VerbNames(app);
+  const auto is_verb = [&](const std::string& word) {
+    return std::find(verbs.begin(), verbs.end(), word) != verbs.end();
+  };
+  if (arguments.empty()) return;
+  const std::string& first = arguments.front();
+  const bool option = first.size() > 1 && first[0] == '-';
+  if (!option && is_verb(first)) return;
+  const bool names_file = option ? std::any_of(arguments.begin(), arguments.end(), Exists) : first == "-" || Exists(first);
+  if (names_file && is_verb("report")) {
+    arguments.insert(arguments.begin(), "report");
+    return;
+  }
+  if (option) return;
+  const bool like_path = first.find('/') != std::string::npos || first.find(".pb") != std::string::npos;
+  throw Error(like_path ? fmt::format("{}: no such file or folder", first)
+                        : fmt::format("no verb {}{}; `oomdb --help` names them", first, DidYouMean(first, verbs)),
+              ExitCode::kUsage);
+}
+
+int Run(std::vector<std::string> arguments) {
+  ExitCode exit_code = ExitCode::kClean;
+  CLI::App app("Why a JAX or XLA program ran out of device memory, and what to do: profiler captures into SQL.", "oomdb");
+  app.set_version_flag("--version",
+                       fmt::format("oomdb {}, schema {}", kVersion, SchemaVersion()));
+  app.require_subcommand(1);
+  app.failure_message(CLI::FailureMessage::simple);
+  app.get_formatter()->column_width(32);
+  for (const auto register_verb : kVerbs) register_verb(app, exit_code);
+  app.footer("oomdb VERB --help explains one. Example: oomdb ingest --db oom.db logs/");
+  if (arguments.empty()) arguments.push_back("--help");
+  try {
+    InsertVerb(app, arguments);
+    std::reverse(arguments.begin(), arguments.end());  // What CLI11 wants of a vector.
+    app.parse(arguments);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version.
+    const std::vector<CLI::App*> chosen = app.get_subcommands();
+    const std::string verb = chosen.empty() ? "" : chosen.front()->get_name() + " ";
+    return Fail(fmt::format("{}; see `oomdb {}--help`", error.what(), verb), ExitCode::kUsage);
+  }
+  return static_cast<int>(exit_code);
+}
+
+}  // namespace
+
+int RunCommandLine(std::vector<std::string> arguments) {
+  try {
+    return Run(std::move(arguments));
+  } catch (const Error& error) {
+    return Fail(error.what(), error.code());
+  } catch (const std::bad_alloc&) {
+    return Fail("more memory is needed than there is", ExitCode::kFailed);
+  } catch (const std::exception& error) {
+    return Fail(error.what(), ExitCode::kFailed);
+  }
+}
+
+}  // namespace oomdb

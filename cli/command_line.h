@@ -1,0 +1,15 @@
+// The command line as a whole: which verb, what is wrong with it, and the exit code.
+#ifndef OOMDB_CLI_COMMAND_LINE_H_
+#define OOMDB_CLI_COMMAND_LINE_H_
+
+#include <string>
+#include <vector>
+
+namespace oomdb {
+
+// `arguments` without the program's name. Gives the exit code (ingest/base/error.h); never throws.
+int RunCommandLine(std::vector<std::string> arguments);
+
+}  // namespace oomdb
+
+#endif  // OOMDB_CLI_COMMAND_LINE_H_

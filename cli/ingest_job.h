@@ -1,0 +1,57 @@
+// Paths -> captures in a database: what `ingest` and `report` do with what they are given.
+#ifndef OOMDB_CLI_INGEST_JOB_H_
+#define OOMDB_CLI_INGEST_JOB_H_
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ingest/base/error.h"
+#include "ingest/importers.h"
+#include "schema/capture_writer.h"
+#include "schema/database.h"
+
+namespace oomdb {
+
+struct IngestRequest {
+  // Files, folders (with all below them), or "-" for standard input.
+  std::vector<std::string> paths;
+  std::optional<std::string> run;   // --run; else from the path.
+  std::optional<std::string> host;  // --host; else from the path, else as recorded.
+  std::map<std::string, std::string> labels;
+  ImportOptions options;
+};
+
+// Hears of each file as it is done, in the order in which they are read.
+class IngestObserver {
+ public:
+  virtual ~IngestObserver() = default;
+  virtual void Stored(const std::string& path, const CaptureSummary& summary) = 0;
+  // `reason` names the path.
+  virtual void Rejected(const std::string& path, const std::string& reason) = 0;
+  // In a folder, and nothing that we read.
+  virtual void PassedOver(const std::string& path, const std::string& reason) = 0;
+};
+
+struct IngestTotals {
+  int64_t stored = 0;         // Captures that are in the database now, truncated ones included...
+  int64_t already_there = 0;  // ... and these among them were before.
+  int64_t truncated = 0;
+  int64_t rejected = 0;
+  bool interrupted = false;  // What came before is kept.
+
+  // kClean; kFailed: nothing is stored; kPartial: part was rejected or truncated; kInterrupted.
+  ExitCode exit_code() const;
+};
+
+// One transaction per capture, in sorted order per path. Throws Error only for what concerns the database; a file that
+// can't be read is rejected.
+IngestTotals IngestPaths(Database& database, const IngestRequest& request, IngestObserver& observer,
+                         const std::atomic<bool>* stop = nullptr);
+
+}  // namespace oomdb
+
+#endif  // OOMDB_CLI_INGEST_JOB_H_

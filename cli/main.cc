@@ -1,0 +1,10 @@
+#include <string>
+#include <vector>
+
+#include "cli/command_line.h"
+#include "cli/interrupt.h"
+
+int main(int argc, char** argv) {
+  oomdb::InstallSignalHandlers();
+  return oomdb::RunCommandLine(std::vector<std::string>(argv + 1, argv + argc));
+}

@@ -1,0 +1,165 @@
+#include "cli/options.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <sstream>
+#include <utility>
+
+#include "cli/nearest.h"
+#include "cli/terminal.h"
+#include "cli/units.h"
+#include "schema/query.h"
+
+namespace oomdb {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The settings' names and nothing else: read from a throw-away database, so that this needs no parser of its own.
+std::vector<std::string> SettingNames() {
+  Database database = Database::Throwaway({});
+  std::vector<std::string> names;
+  for (const Row& row : Query(database, "SELECT name FROM settings ORDER BY name").rows) {
+    names.push_back(std::get<std::string>(row[0]));
+  }
+  return names;
+}
+
+bool EndsWith(std::string_view text, std::string_view suffix) {
+  return text.size() >= suffix.size() && text.substr(text.size() - suffix.size()) == suffix;
+}
+
+int64_t ReadSetting(const std::string& name, const std::string& text) {
+  if (EndsWith(name, "_bytes")) return ParseBytes(text, "--set " + name);
+  int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) {
+    throw Error(fmt::format("--set {}={}: an integer expected", name, text), ExitCode::kUsage);
+  }
+  return number;
+}
+
+}  // namespace
+
+void AddDatabaseOption(CLI::App& verb, std::string& path) {
+  verb.add_option("--db", path, "The database file; else $OOMDB_DB")->envname("OOMDB_DB")->type_name("FILE");
+}
+
+const std::string& RequireDatabase(const std::string& path) {
+  if (path.empty()) throw Error("no database named: give --db FILE or set $OOMDB_DB", ExitCode::kUsage);
+  return path;
+}
+
+void AddSettingOptions(CLI::App& verb, SettingOptions& options) {
+  verb.add_option("--set", options.sets, "A setting for this call; `oomdb list settings` names them")
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false);
+  verb.add_option("--capacity", options.capacity, "The devices' memory where the captures don't say it, such as 16GiB")
+      ->type_name("SIZE");
+}
+
+SettingOverrides ReadSettingOptions(const SettingOptions& options) {
+  SettingOverrides overrides;
+  const std::vector<std::string> names = options.sets.empty() ? std::vector<std::string>() : SettingNames();
+  for (const std::string& text : options.sets) {
+    const auto [name, value] = SplitAssignment(text, "--set");
+    if (std::find(names.begin(), names.end(), name) == names.end()) {
+      throw Error(fmt::format("no setting {}{}", name, DidYouMean(name, names)), ExitCode::kUsage);
+    }
+    overrides[name] = ReadSetting(name, value);
+  }
+  if (!options.capacity.empty()) overrides["capacity_bytes"] = ParseBytes(options.capacity, "--capacity");
+  return overrides;
+}
+
+void AddOutputOptions(CLI::App& verb, OutputOptions& options) {
+  verb.add_option("--format", options.format, "table (for people), csv, json, jsonl or markdown")
+      ->type_name("FORMAT")
+      ->capture_default_str();
+  verb.add_option("-o,--output", options.file, "Write to this file instead of standard output")->type_name("FILE");
+  verb.add_flag("-f,--force", options.force, "Overwrite the file of -o");
+  verb.add_option("--color", options.color, "auto, always or never")->type_name("WHEN")->capture_default_str();
+}
+
+struct Output::State {
+  TableOptions table;
+  std::string file;
+  std::string temporary;
+  std::ofstream out;
+};
+
+Output::Output(const OutputOptions& options) : state_(std::make_unique<State>()) {
+  state_->table.format = ParseTableFormat(options.format);
+  const ColorMode color = ParseColorMode(options.color);
+  const bool to_stdout = options.file.empty() || options.file == "-";
+  if (to_stdout) {
+    const Terminal terminal = DescribeTerminal(STDOUT_FILENO, color);
+    state_->table.fit = terminal.interactive;
+    state_->table.width = terminal.width;
+    state_->table.color = terminal.color;
+    return;
+  }
+  state_->table.color = color == ColorMode::kAlways;
+  state_->file = options.file;
+  if (fs::exists(options.file)) {
+    if (!options.force) throw Error(fmt::format("{}: exists; -f overwrites it", options.file));
+    if (!fs::is_regular_file(options.file)) throw Error(fmt::format("{}: not a file", options.file));
+  }
+  state_->temporary = fmt::format("{}.{}.tmp", options.file, getpid());
+  state_->out.open(state_->temporary, std::ios::binary | std::ios::trunc);
+  if (!state_->out) throw Error(fmt::format("{}: can't be written", options.file));
+}
+
+Output::~Output() {
+  std::error_code ignored;
+  if (!state_->temporary.empty()) fs::remove(state_->temporary, ignored);
+}
+
+std::ostream& Output::stream() { return state_->file.empty() ? std::cout : state_->out; }
+
+TableOptions Output::table_options() const { return state_->table; }
+
+void Output::Finish() {
+  if (state_->file.empty()) {
+    std::cout.flush();
+    if (!std::cout) throw Error("standard output: can't be written to the end");
+    return;
+  }
+  state_->out.close();
+  std::error_code error;
+  if (state_->out) fs::rename(state_->temporary, state_->file, error);
+  if (!state_->out || error) throw Error(fmt::format("{}: can't be written to the end", state_->file));
+  state_->temporary.clear();
+}
+
+std::pair<std::string, std::string> SplitAssignment(const std::string& text, std::string_view option) {
+  const size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0) {
+    throw Error(fmt::format("{} {}: name=value expected", option, text), ExitCode::kUsage);
+  }
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+std::string ShellQuote(std::string_view text) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=,+@%";
+  if (!text.empty() && text.find_first_not_of(kPlain) == std::string_view::npos) return std::string(text);
+  std::string quoted = "'";
+  for (const char c : text) {
+    if (c == '\'') {
+      quoted += "'\\''";
+    } else {
+      quoted += c;
+    }
+  }
+  return quoted + "'";
+}
+
+}  // namespace oomdb

@@ -1,0 +1,101 @@
+// oomdb query: SQL from anybody, in a sandbox.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <chrono>
+#include <iostream>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/interrupt.h"
+#include "cli/options.h"
+#include "cli/verbs.h"
+#include "queries/catalogue.h"
+#include "schema/query.h"
+
+namespace oomdb {
+namespace {
+
+struct Options {
+  std::string database;
+  std::string sql;
+  std::vector<std::string> parameters;
+  double timeout_seconds = 60;
+  SettingOptions settings;
+  OutputOptions output;
+};
+
+// An integer or a real when the whole text is one, else text: SQLite never equates '1' and 1.
+Value ParseValue(const std::string& text) {
+  const char* const end = text.data() + text.size();
+  int64_t number = 0;
+  if (const auto read = std::from_chars(text.data(), end, number); read.ec == std::errc() && read.ptr == end) {
+    return number;
+  }
+  double real = 0;
+  if (const auto read = std::from_chars(text.data(), end, real); read.ec == std::errc() && read.ptr == end) {
+    return real;
+  }
+  return text;
+}
+
+std::string ReadSql(const std::string& argument) {
+  if (argument != "-") return argument;
+  return std::string(std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>());
+}
+
+void Run(const Options& options) {
+  const std::string sql = ReadSql(options.sql);
+  Parameters parameters;
+  for (const std::string& text : options.parameters) {
+    const auto [name, value] = SplitAssignment(text, "-p");
+    parameters[name] = ParseValue(value);
+  }
+  SandboxLimits limits;
+  // A day at most: more would overflow, and means "no limit" anyway.
+  if (!(options.timeout_seconds > 0 && options.timeout_seconds <= 86400)) {
+    throw Error("--timeout: seconds above 0, at most 86400, expected", ExitCode::kUsage);
+  }
+  limits.timeout = std::chrono::milliseconds(static_cast<int64_t>(options.timeout_seconds * 1000) + 1);
+  limits.stop = &StopRequested();
+
+  Database database = Database::OpenReadOnly(RequireDatabase(options.database), Catalogue::Get().views(),
+                                             ReadSettingOptions(options.settings));
+  Output output(options.output);
+  std::optional<TableWriter> table;
+  RowSink sink;
+  sink.columns = [&](std::vector<std::string> columns) {
+    table.emplace(output.stream(), std::move(columns), output.table_options());
+  };
+  sink.row = [&](Row row) { table->AddRow(std::move(row)); };
+  QueryInSandbox(database, sql, parameters, limits, sink);
+  table->Finish();
+  output.Finish();
+}
+
+}  // namespace
+
+void RegisterQuery(CLI::App& app, ExitCode&) {
+  CLI::App* const verb = app.add_subcommand("query", "Ask a database with SQL");
+  const auto options = std::make_shared<Options>();
+  AddDatabaseOption(*verb, options->database);
+  verb->add_option("SQL", options->sql, "One SELECT; - reads it from standard input")->required();
+  verb->add_option("-p,--param", options->parameters, "The value of a parameter :NAME in the SQL; repeatable")
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false);
+  verb->add_option("--timeout", options->timeout_seconds, "Stop after this many seconds")
+      ->type_name("SECONDS")
+      ->capture_default_str();
+  AddSettingOptions(*verb, options->settings);
+  AddOutputOptions(*verb, options->output);
+  verb->footer(
+      "Reads only, whatever the SQL says. `oomdb list tables` names what there is to ask, `oomdb show NAME` explains it.\n"
+      "Example: oomdb query --db oom.db \"SELECT name, plan_bytes FROM modules WHERE plan_bytes > :least\" -p least=0");
+  verb->callback([options] { Run(*options); });
+}
+
+}  // namespace oomdb

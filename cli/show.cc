@@ -1,0 +1,128 @@
+// oomdb show: what a rule, a view or a table means, and its SQL.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <iostream>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/nearest.h"
+#include "cli/options.h"
+#include "cli/terminal.h"
+#include "cli/verbs.h"
+#include "queries/catalogue.h"
+#include "schema/describe.h"
+#include "schema/migrations.h"
+
+namespace oomdb {
+namespace {
+
+constexpr size_t kLabelWidth = 12;
+
+class Page {
+ public:
+  Page(std::ostream& out, const TableOptions& look) : out_(out), width_(std::min<size_t>(look.width, 110)), color_(look.color) {}
+
+  void Title(const std::string& name, const std::string& title) {
+    out_ << Paint(Style::kBold, name, color_) << "\n";
+    for (const std::string& line : Wrap(title, width_)) out_ << line << "\n";
+  }
+
+  // Nothing for an empty text.
+  void Paragraph(std::string_view label, const std::string& text) {
+    if (text.empty()) return;
+    const std::vector<std::string> lines = Wrap(text, width_ - kLabelWidth);
+    for (size_t i = 0; i < lines.size(); ++i) {
+      out_ << (i == 0 ? Paint(Style::kDim, PadRight(label, kLabelWidth), color_) : std::string(kLabelWidth, ' '))
+           << lines[i] << "\n";
+    }
+  }
+
+  void Columns(const std::vector<ColumnMeaning>& columns) {
+    size_t widest = 0;
+    for (const ColumnMeaning& column : columns) widest = std::max(widest, column.name.size());
+    const size_t indent = widest + 4;
+    out_ << "\n" << Paint(Style::kDim, "columns", color_) << "\n";
+    for (const ColumnMeaning& column : columns) {
+      const std::vector<std::string> lines = Wrap(column.meaning, width_ > indent + 20 ? width_ - indent : 20);
+      for (size_t i = 0; i < lines.size(); ++i) {
+        out_ << (i == 0 ? "  " + PadRight(column.name, widest) + "  " : std::string(indent, ' ')) << lines[i] << "\n";
+      }
+    }
+  }
+
+  void Sql(const std::string& sql) { out_ << "\n" << Paint(Style::kDim, "SQL", color_) << "\n" << sql << ";\n"; }
+
+  void Gap() { out_ << "\n"; }
+
+ private:
+  std::ostream& out_;
+  const size_t width_;
+  const bool color_;
+};
+
+void ShowView(Page& page, const CatalogueEntry& entry) {
+  page.Title(entry.id, entry.title);
+  page.Gap();
+  page.Paragraph("asks", entry.asks);
+  page.Paragraph("needs", entry.needs);
+  page.Paragraph("severity", entry.severity);
+  page.Paragraph("cause", entry.cause);
+  page.Paragraph("how to read", entry.how_to_read);
+  page.Paragraph("tags", entry.tags);
+  page.Paragraph("next", entry.next);
+  page.Columns(entry.columns);
+  page.Sql(fmt::format("CREATE VIEW {} AS\n{}", entry.id, entry.select));
+}
+
+void ShowTable(Page& page, const TableDescription& table) {
+  page.Title(table.name, table.meaning);
+  std::vector<ColumnMeaning> columns;
+  for (const ColumnDescription& column : table.columns) columns.push_back({column.name, column.meaning});
+  page.Columns(columns);
+  page.Sql(table.sql);
+}
+
+struct Options {
+  std::string name;
+  std::string color = "auto";
+};
+
+void Run(const Options& options) {
+  OutputOptions output_options;
+  output_options.color = options.color;
+  Output output(output_options);
+  Page page(output.stream(), output.table_options());
+  std::vector<std::string> names;
+  if (const CatalogueEntry* const entry = Catalogue::Get().Find(options.name)) {
+    ShowView(page, *entry);
+    return output.Finish();
+  }
+  for (const TableDescription& table : DescribeTables(SchemaSql())) {
+    if (table.name == options.name) {
+      ShowTable(page, table);
+      return output.Finish();
+    }
+    names.push_back(table.name);
+  }
+  for (const CatalogueEntry& entry : Catalogue::Get().entries()) names.push_back(entry.id);
+  throw Error(fmt::format("no rule, view or table {}{}", options.name, DidYouMean(options.name, names)),
+              ExitCode::kUsage);
+}
+
+}  // namespace
+
+void RegisterShow(CLI::App& app, ExitCode&) {
+  CLI::App* const verb = app.add_subcommand("show", "Explain a rule, a view or a table, with its SQL");
+  const auto options = std::make_shared<Options>();
+  verb->add_option("NAME", options->name, "A rule, view or table; `oomdb list tables` names them")->required();
+  verb->add_option("--color", options->color, "auto, always or never")->type_name("WHEN")->capture_default_str();
+  verb->footer("Example: oomdb show findings");
+  verb->callback([options] { Run(*options); });
+}
+
+}  // namespace oomdb

@@ -1,0 +1,173 @@
+#include "ingest/plan/outputs.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace oomdb {
+namespace {
+
+constexpr int32_t kNone = IdMap::kNone;
+// More leaves than any program returns (the largest models have some ten thousand).
+constexpr size_t kMaxLeaves = 1'000'000;
+constexpr int64_t kStepsPerInstruction = 64;
+constexpr int64_t kStepsFloor = 1'000'000;
+constexpr int kMaxFusionRootSteps = 64;
+
+// A computation that the search went into, and where it came from.
+struct Entered {
+  InstructionNumber caller;
+  int32_t computation;
+  ShapeIndex index;  // The value's place in the caller's result.
+};
+
+bool PassesOperandOn(const std::string& opcode) {
+  return opcode == "bitcast" || opcode == "optimization-barrier" || opcode == "add-dependency" ||
+         opcode == "domain" || opcode == "async-update" || opcode == "async-done";
+}
+
+}  // namespace
+
+Origins::Origins(const Instructions& instructions, IssueLog& log)
+    : instructions_(instructions),
+      log_(log),
+      steps_left_(kStepsFloor + kStepsPerInstruction * instructions.size()) {}
+
+std::vector<ValueAt> Origins::PathOf(ValueAt value) {
+  std::vector<ValueAt> path = {value};
+  std::vector<Entered> entered;
+  while (true) {
+    if (--steps_left_ < 0) {
+      log_.Warn("plan_output_search_limit",
+                "the search for what makes the outputs was cut short; some stay unknown");
+      return path;
+    }
+    const proto::HloInstructionProto& instruction = instructions_[value.instruction];
+    const std::string& opcode = instruction.opcode();
+    InstructionNumber next = kNone;
+    ShapeIndex index = value.index;
+    if (opcode == "tuple" && !index.empty()) {
+      if (index.front() >= 0 && index.front() < instruction.operand_ids_size()) {
+        next = instructions_.Operand(value.instruction, static_cast<int>(index.front()));
+      }
+      index.erase(index.begin());
+    } else if (opcode == "get-tuple-element") {
+      next = instructions_.Operand(value.instruction, 0);
+      index.insert(index.begin(), instruction.tuple_index());
+    } else if (PassesOperandOn(opcode)) {
+      next = instructions_.Operand(value.instruction, 0);
+    } else if (opcode == "call" || opcode == "async-start" || opcode == "while") {
+      const int32_t computation = instructions_.Called(value.instruction, 0);
+      next = instructions_.RootOf(computation);
+      if (next != kNone) entered.push_back({value.instruction, computation, value.index});
+    } else if (opcode == "parameter" && !entered.empty() &&
+               instructions_.ComputationOf(value.instruction) == entered.back().computation) {
+      const Entered from = std::move(entered.back());
+      entered.pop_back();
+      if (instructions_[from.caller].opcode() != "while") {
+        const int64_t number = instruction.parameter_number();
+        if (number >= 0 && number < instructions_[from.caller].operand_ids_size()) {
+          next = instructions_.Operand(from.caller, static_cast<int>(number));
+        }
+      } else if (index == from.index) {
+        next = instructions_.Operand(from.caller, 0);
+      } else {
+        // The body moves the loop's state about: the loop is what makes the value.
+        path.push_back({from.caller, from.index});
+        return path;
+      }
+    }
+    // An index or a nesting this deep is no program's.
+    if (next == kNone || index.size() > kMaxShapeIndexDepth ||
+        entered.size() > kMaxShapeIndexDepth) {
+      return path;
+    }
+    value = {next, std::move(index)};
+    path.push_back(value);
+  }
+}
+
+InstructionNumber Origins::MakerOf(const ValueAt& value) const {
+  if (instructions_[value.instruction].opcode() != "fusion") return value.instruction;
+  InstructionNumber at = instructions_.RootOf(instructions_.Called(value.instruction, 0));
+  ShapeIndex index = value.index;
+  for (int steps = 0; at != kNone && steps < kMaxFusionRootSteps; ++steps) {
+    const proto::HloInstructionProto& inside = instructions_[at];
+    if (inside.opcode() == "tuple" && !index.empty()) {
+      const int64_t place = index.front();
+      index.erase(index.begin());
+      if (place < 0 || place >= inside.operand_ids_size()) break;
+      at = instructions_.Operand(at, static_cast<int>(place));
+    } else if (inside.opcode() == "bitcast" || inside.opcode() == "convert") {
+      at = instructions_.Operand(at, 0);
+    } else {
+      return at;
+    }
+  }
+  return value.instruction;
+}
+
+namespace {
+
+// The places in the result that take over a donated parameter, ordered.
+std::vector<ShapeIndex> ReadAliased(const proto::HloModuleProto& module) {
+  std::vector<ShapeIndex> aliased;
+  for (const auto& entry : module.input_output_alias().entries()) {
+    aliased.emplace_back(entry.output_shape_index().begin(), entry.output_shape_index().end());
+  }
+  std::sort(aliased.begin(), aliased.end());
+  return aliased;
+}
+
+}  // namespace
+
+std::vector<PlanOutput> ReadOutputs(const proto::HloModuleProto& module,
+                                    const Instructions& instructions,
+                                    const BufferAssignment& assignment, NameStacks& stacks,
+                                    TextBudget& text, IssueLog& log) {
+  std::vector<PlanOutput> outputs;
+  const InstructionNumber root = instructions.RootOf(instructions.entry());
+  if (root == kNone) {
+    log.Warn("plan_without_root", "the entry computation has no root; the outputs are unknown");
+    return outputs;
+  }
+  const proto::ShapeProto& result = instructions[root].shape();
+  const std::vector<ShapeIndex> aliased = ReadAliased(module);
+  Origins origins(instructions, log);
+  SizeGuard guard;
+  for (const ShapeIndex& index : LeafIndices(result, kMaxLeaves)) {
+    const proto::ShapeProto& shape = *SubshapeAt(result, index);
+    PlanOutput output;
+    output.position = static_cast<int64_t>(outputs.size());
+    output.shape = text.Copy(PrintShape(shape));
+    output.aliased = std::binary_search(aliased.begin(), aliased.end(), index);
+    output.memory_space = shape.layout().memory_space();
+
+    const std::vector<ValueAt> path = origins.PathOf({root, index});
+    int32_t buffer = kNone;
+    for (const ValueAt& value : path) {
+      buffer = assignment.FindBufferOf(value);
+      if (buffer != kNone) break;
+    }
+    if (buffer != kNone) {
+      output.bytes = guard.Admit(assignment.buffers()[buffer].bytes, log);
+      output.memory_space = assignment.buffers()[buffer].memory_space;
+    } else {
+      output.bytes = guard.Admit(UnpaddedBytes(shape).value_or(0), log);
+    }
+
+    const ValueAt& origin = path.back();
+    output.instruction = text.Copy(instructions[origin.instruction].name());
+    const InstructionNumber maker = origins.MakerOf(origin);
+    output.opcode = text.Copy(instructions[maker].opcode());
+    // What the program is given and gives back has no role.
+    if (output.opcode != "parameter") {
+      std::optional<NameStack> stack = stacks.OfInstruction(maker);
+      if (!stack) stack = stacks.OfValue(origin);
+      output.role = stack ? RoleOf(stack->text) : Role::kOther;
+    }
+    outputs.push_back(std::move(output));
+  }
+  return outputs;
+}
+
+}  // namespace oomdb

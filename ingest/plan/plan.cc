@@ -1,0 +1,187 @@
+#include "ingest/plan/plan.h"
+
+#include <limits>
+#include <utility>
+
+#include "google/protobuf/arena.h"
+#include "ingest/base/error.h"
+#include "ingest/plan/buffer_assignment.h"
+#include "ingest/plan/heap_replay.h"
+#include "ingest/plan/instructions.h"
+#include "ingest/plan/limits.h"
+#include "ingest/plan/outputs.h"
+#include "ingest/plan/roles.h"
+#include "ingest/plan/shape.h"
+#include "ingest/plan/stack_frames.h"
+#include "proto/hlo.pb.h"
+
+namespace oomdb {
+namespace {
+
+void CountInstructions(const Instructions& instructions, Plan* plan) {
+  plan->instruction_count = instructions.size();
+  for (InstructionNumber i = 0; i < instructions.size(); ++i) {
+    if (!IsRematerialized(instructions[i].name())) continue;
+    ++plan->remat_instruction_count;
+    const std::string& opcode = instructions[i].opcode();
+    if (opcode != "bitcast" && opcode != "get-tuple-element") ++plan->remat_compute_count;
+  }
+}
+
+// What the instruction that defines a buffer says of it.
+void Describe(const Instructions& instructions, const LogicalBuffer& logical, StackFrames& frames,
+              TextBudget& text, IssueLog& log, PlanBuffer* buffer) {
+  const proto::HloInstructionProto& instruction = instructions[logical.value.instruction];
+  buffer->instruction = text.Copy(instruction.name());
+  buffer->opcode = text.Copy(instruction.opcode());
+  const proto::OpMetadata& metadata = instruction.metadata();
+  buffer->op_name = text.Copy(metadata.op_name());
+  const SourceLine line = frames.LineOf(metadata);
+  buffer->source_file = text.Copy(line.file);
+  buffer->source_line = line.line;
+  buffer->function_name = text.Copy(line.function);
+  if (frames.Has(metadata.stack_frame_id())) {
+    buffer->frame_id = metadata.stack_frame_id();
+    frames.Use(metadata.stack_frame_id());
+  }
+
+  buffer->shape_index = text.Copy(PrintShapeIndex(logical.value.index));
+  const proto::ShapeProto* shape = SubshapeAt(instruction.shape(), logical.value.index);
+  if (shape == nullptr) {
+    log.Warn("plan_shape_index", "a logical buffer is at a place that its instruction's shape lacks");
+    return;
+  }
+  buffer->dtype = DtypeName(shape->element_type());
+  buffer->shape = text.Copy(PrintShape(*shape));
+  buffer->layout = text.Copy(PrintLayout(*shape));
+  buffer->unpadded_bytes = UnpaddedBytes(*shape);
+}
+
+void ReadBuffers(const Instructions& instructions, const BufferAssignment& assignment,
+                 const HeapReplay& replay, NameStacks& stacks, StackFrames& frames, TextBudget& text,
+                 IssueLog& log, Plan* plan) {
+  plan->buffers.reserve(assignment.buffers().size());
+  for (int32_t b = 0; b < static_cast<int32_t>(assignment.buffers().size()); ++b) {
+    const LogicalBuffer& logical = assignment.buffers()[b];
+    PlanBuffer buffer;
+    buffer.logical_buffer_id = logical.id;
+    buffer.memory_space = logical.memory_space;
+    buffer.bytes = logical.bytes;
+    if (logical.allocation != nullptr) {
+      buffer.allocation_index = logical.allocation->index();
+      buffer.allocation_class = ClassOf(*logical.allocation);
+      buffer.offset_bytes = logical.offset_bytes;
+    }
+    if (logical.value.instruction != IdMap::kNone) {
+      Describe(instructions, logical, frames, text, log, &buffer);
+    }
+    if (logical.IsTemp()) {
+      if (IsWorkspace(instructions, logical.value)) {
+        buffer.role = Role::kWorkspace;
+      } else {
+        const std::optional<NameStack> stack =
+            stacks.OfBuffer(assignment, b, replay.sharers[b]);
+        buffer.role = stack ? RoleOf(stack->text) : Role::kOther;
+        if (stack && stack->via != IdMap::kNone) {
+          buffer.role_via = text.Copy(instructions[stack->via].name());
+        }
+      }
+    }
+    const Lifetime& lifetime = replay.lifetimes[b];
+    buffer.first_live = lifetime.first_live;
+    buffer.last_live = lifetime.last_live;
+    if (replay.peak_bytes.contains(logical.memory_space)) buffer.at_peak = lifetime.at_peak;
+    plan->buffers.push_back(std::move(buffer));
+  }
+}
+
+void SetPeaks(const HeapReplay& replay, Plan* plan) {
+  for (PlanMemory& space : plan->spaces) {
+    auto peak = replay.peak_bytes.find(space.memory_space);
+    if (peak != replay.peak_bytes.end()) {
+      space.heap_peak_bytes = peak->second;
+    } else if (space.temp_bytes == 0) {
+      space.heap_peak_bytes = 0;
+    }
+    if (space.memory_space == 0) plan->heap_peak_bytes = space.heap_peak_bytes;
+  }
+  plan->peak_bytes = plan->plan_bytes;
+  if (plan->heap_peak_bytes) {
+    plan->peak_bytes += *plan->heap_peak_bytes - plan->temp_bytes;
+  }
+}
+
+}  // namespace
+
+std::string_view ToString(AllocationClass c) {
+  switch (c) {
+    case AllocationClass::kParameter:
+      return "parameter";
+    case AllocationClass::kConstant:
+      return "constant";
+    case AllocationClass::kThreadLocal:
+      return "thread_local";
+    case AllocationClass::kOutput:
+      return "output";
+    case AllocationClass::kTemp:
+      break;
+  }
+  return "temp";
+}
+
+std::string_view ToString(Role role) {
+  switch (role) {
+    case Role::kWorkspace:
+      return "workspace";
+    case Role::kBackward:
+      return "backward";
+    case Role::kForward:
+      return "forward";
+    case Role::kOther:
+      break;
+  }
+  return "other";
+}
+
+Plan ReadPlan(std::string_view hlo_proto_bytes) {
+  if (hlo_proto_bytes.empty()) {
+    throw Error("empty where an HloProto was expected: the module's plan was not written");
+  }
+  if (hlo_proto_bytes.size() > std::numeric_limits<int>::max()) {
+    throw Error("an HloProto of more than 2 GiB, which protobuf cannot hold: the plan is not read");
+  }
+  google::protobuf::Arena arena;
+  auto& hlo = *google::protobuf::Arena::CreateMessage<proto::HloProto>(&arena);
+  if (!hlo.ParseFromArray(hlo_proto_bytes.data(), static_cast<int>(hlo_proto_bytes.size()))) {
+    throw Error("not a whole HloProto: the bytes are cut off, damaged or of another format");
+  }
+  const proto::HloModuleProto& module = hlo.hlo_module();
+  if (module.computations_size() == 0) {
+    throw Error("no HLO module in it: expected an HloProto, as XLA writes to *.hlo.pb");
+  }
+
+  Plan plan;
+  IssueLog log;
+  TextBudget text(static_cast<int64_t>(hlo_proto_bytes.size()), log);
+  plan.module_name = module.name();
+  if (module.id() != 0) plan.module_id = module.id();
+  plan.device_type = module.device_type();
+  plan.has_buffer_assignment = hlo.has_buffer_assignment();
+
+  const Instructions instructions(module);
+  CountInstructions(instructions, &plan);
+  const BufferAssignment assignment(hlo.buffer_assignment(), instructions, log);
+  ReadAllocationFacts(assignment, instructions, ReadDonated(module), text, &plan);
+  const HeapReplay replay = ReplayHeap(hlo.buffer_assignment(), assignment, log);
+  SetPeaks(replay, &plan);
+
+  NameStacks stacks(instructions, log);
+  StackFrames frames(module.stack_frame_index(), log);
+  ReadBuffers(instructions, assignment, replay, stacks, frames, text, log, &plan);
+  plan.outputs = ReadOutputs(module, instructions, assignment, stacks, text, log);
+  plan.frames = frames.Used(text);
+  plan.issues = log.Take();
+  return plan;
+}
+
+}  // namespace oomdb

@@ -1,0 +1,209 @@
+#include "ingest/xplane/event_vocabulary.h"
+
+#include <array>
+#include <charconv>
+
+namespace oomdb {
+namespace {
+
+enum class Match { kWhole, kPrefix, kSuffix };
+
+struct NameRow {
+  std::string_view text;
+  Match match;
+  EventRole role;
+  std::string_view source;  // Which recorder emits it: measured on captures unless it says otherwise.
+};
+
+// First match wins, so longer names stand before the ones they contain. A "[N] " prefix is taken off first.
+constexpr auto kNames = std::to_array<NameRow>({
+    {"MemoryAllocation", Match::kWhole, EventRole::kAllocation, "BFC allocator"},
+    {"MemoryDeallocation", Match::kWhole, EventRole::kDeallocation, "BFC allocator"},
+    {"AllocatorRetry", Match::kPrefix, EventRole::kRetry, "BFC allocator, some builds"},
+    {"DeviceMemAllocator::Alloc", Match::kWhole, EventRole::kPoolGrowth, "stream executor"},
+    {"::ExecuteHelperOnSingleDevice", Match::kSuffix, EventRole::kExecute, "CommonPjRt, jax 0.10"},
+    {"::ExecuteHelper", Match::kSuffix, EventRole::kExecute, "PjRtStreamExecutor, jax 0.4"},
+    {"Build buffer allocations", Match::kWhole, EventRole::kAllocating, "GpuExecutable"},
+    {"::ExecutePrepare", Match::kSuffix, EventRole::kAllocating, "CommonPjRt"},
+    {"::ExecutePrepareWithOomRetries", Match::kSuffix, EventRole::kAllocating, "CommonPjRt, 2026"},
+    {"KernelAndDeviceFunc::Run", Match::kWhole, EventRole::kAllocating, "TensorFlow eager"},
+    {"GpuExecutable::ExecuteThunks", Match::kWhole, EventRole::kLaunch, "GpuExecutable"},
+    {":XLA GPU module", Match::kSuffix, EventRole::kLaunch, "GpuExecutable"},
+    {"::EnqueueExecution", Match::kSuffix, EventRole::kExecuteInner, "PjRtStreamExecutor"},
+    {"PjRtStreamExecutorRawLoadedExecutable::Execute", Match::kWhole, EventRole::kExecuteInner,
+     "CommonPjRt on GPU"},
+    {"PjRtStreamExecutorLoadedExecutable::Execute", Match::kWhole, EventRole::kExecuteInner,
+     "PjRtStreamExecutor"},
+    {"PJRT_LoadedExecutable_Execute", Match::kWhole, EventRole::kExecuteInner, "PJRT C API"},
+    {"PjRtCApiLoadedExecutable::Execute", Match::kWhole, EventRole::kExecuteInner, "PJRT C API"},
+    {"CpuExecutable::ExecuteAsyncOnStream", Match::kWhole, EventRole::kExecuteInner, "TensorFlow XLA"},
+    {"ThunkExecutor::Execute (wait for completion)", Match::kWhole, EventRole::kThunkWait, "CPU client"},
+    {"BufferFromHostBuffer", Match::kPrefix, EventRole::kTransfer, "PjRt"},
+    {"BufferFromHostLiteral", Match::kPrefix, EventRole::kTransfer, "PjRt"},
+    {"DevicePut", Match::kPrefix, EventRole::kTransfer, "jaxlib"},
+    {"EagerCopyToDevice", Match::kWhole, EventRole::kTransfer, "TensorFlow eager"},
+    {"CopyToDevice", Match::kSuffix, EventRole::kTransfer, "PjRt"},
+    {"::CopyToMemorySpace", Match::kSuffix, EventRole::kTransfer, "PjRt"},
+    {"::CopyToDeviceHelper", Match::kSuffix, EventRole::kTransfer, "PjRtStreamExecutor"},
+    {"::ToLiteral", Match::kSuffix, EventRole::kTransfer, "PjRt"},
+    {"shard_args", Match::kWhole, EventRole::kTransfer, "jax"},
+    {"cpp_pjit_shard_arg_fallback", Match::kWhole, EventRole::kTransfer, "jaxlib"},
+    {"backend_compile", Match::kPrefix, EventRole::kCompile, "jax"},
+    {"HloPassPipeline", Match::kPrefix, EventRole::kCompile, "XLA"},
+    {"XlaCompile", Match::kPrefix, EventRole::kCompile, "XLA"},
+    {"::Compile", Match::kSuffix, EventRole::kCompile, "PjRt"},
+    {"::CompileAndLoad", Match::kSuffix, EventRole::kCompile, "PjRt"},
+});
+
+struct StatRow {
+  std::string_view name;
+  StatKey key;
+};
+
+constexpr auto kStats = std::to_array<StatRow>({
+    {"allocator_name", StatKey::kAllocatorName},
+    {"bytes_reserved", StatKey::kBytesReserved},
+    {"bytes_allocated", StatKey::kBytesAllocated},
+    {"bytes_available", StatKey::kBytesAvailable},
+    {"fragmentation", StatKey::kFragmentation},
+    {"peak_bytes_in_use", StatKey::kPeakBytesInUse},
+    {"requested_bytes", StatKey::kRequestedBytes},
+    {"allocation_bytes", StatKey::kAllocationBytes},
+    {"addr", StatKey::kAddress},
+    {"index_on_host", StatKey::kIndexOnHost},
+    {"device_ordinal", StatKey::kDeviceOrdinal},
+    {"run_id", StatKey::kRunId},
+    {"hlo_module", StatKey::kHloModule},
+    {"program_id", StatKey::kProgramId},
+    {"module_name", StatKey::kModuleName},
+    {"Hlo Proto", StatKey::kHloProto},
+    {"hlo_proto", StatKey::kHloProto},
+});
+
+bool Matches(std::string_view name, const NameRow& row) {
+  switch (row.match) {
+    case Match::kWhole:
+      return name == row.text;
+    case Match::kPrefix:
+      return name.starts_with(row.text);
+    case Match::kSuffix:
+      return name.ends_with(row.text);
+  }
+  return false;
+}
+
+// Whether all of `text` is a number, and which.
+bool ParseNumber(std::string_view text, int64_t* number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *number);
+  return error == std::errc() && end == text.data() + text.size() && !text.empty() && text[0] != '-';
+}
+
+// "[3] name": takes the prefix off, says the number; -1 without one.
+int32_t TakeDevicePrefix(std::string_view* name) {
+  if (!name->starts_with('[')) return -1;
+  const size_t close = name->find("] ");
+  int64_t number;
+  if (close == std::string_view::npos || !ParseNumber(name->substr(1, close - 1), &number) ||
+      number > INT32_MAX) {
+    return -1;
+  }
+  name->remove_prefix(close + 2);
+  return static_cast<int32_t>(number);
+}
+
+// What JAX makes of a Python function's name in a module's name: jax/_src/interpreters/mlir.py replaces what is
+// not a word character, a dot or a dash.
+std::string SanitizedModuleName(std::string_view prefix, std::string_view function) {
+  std::string name(prefix);
+  for (const char c : function) {
+    const bool keep = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+                      c == '_' || c == '.' || c == '-' || static_cast<unsigned char>(c) >= 0x80;
+    name += keep ? c : '_';
+  }
+  return name;
+}
+
+// "before(inner)" -> inner; empty when it isn't so.
+std::string_view Bracketed(std::string_view name, std::string_view before) {
+  if (!name.starts_with(before) || !name.ends_with(')')) return {};
+  name.remove_prefix(before.size());
+  name.remove_suffix(1);
+  return name;
+}
+
+}  // namespace
+
+EventMeaning MeaningOf(std::string_view name) {
+  EventMeaning meaning;
+  meaning.device_ordinal = TakeDevicePrefix(&name);
+  if (name.starts_with('$')) {
+    meaning.role = EventRole::kPythonFrame;
+    return meaning;
+  }
+  if (const auto f = Bracketed(name, "PjitFunction("); !f.empty()) {
+    meaning.role = EventRole::kPjit;
+    meaning.module_name = SanitizedModuleName("jit_", f);
+    return meaning;
+  }
+  if (const auto f = Bracketed(name, "PmapFunction("); !f.empty()) {
+    meaning.role = EventRole::kPjit;
+    meaning.module_name = SanitizedModuleName("pmap_", f);
+    return meaning;
+  }
+  if (const size_t at = name.find("::Execute ("); at != std::string_view::npos) {
+    meaning.role = EventRole::kExecuteNamed;
+    meaning.module_name = Bracketed(name.substr(at), "::Execute (");
+    return meaning;
+  }
+  for (const NameRow& row : kNames) {
+    if (!Matches(name, row)) continue;
+    meaning.role = row.role;
+    if (row.role == EventRole::kLaunch && row.match == Match::kSuffix) {
+      meaning.module_name = name.substr(0, name.size() - row.text.size());
+    }
+    break;
+  }
+  return meaning;
+}
+
+StatKey StatKeyOf(std::string_view stat_name) {
+  for (const StatRow& row : kStats) {
+    if (stat_name == row.name) return row.key;
+  }
+  return StatKey::kNone;
+}
+
+SplitName SplitProgramId(std::string_view name) {
+  SplitName split{name, -1};
+  if (!name.ends_with(')')) return split;
+  const size_t open = name.rfind('(');
+  int64_t number;
+  if (open == std::string_view::npos || open == 0 ||
+      !ParseNumber(name.substr(open + 1, name.size() - open - 2), &number)) {
+    return split;
+  }
+  return {name.substr(0, open), number};
+}
+
+AllocatorDevice DeviceOfAllocator(std::string_view allocator_name) {
+  for (const auto& [prefix, kind] : {std::pair<std::string_view, std::string_view>{"GPU_", "gpu"},
+                                     std::pair<std::string_view, std::string_view>{"TPU_", "tpu"}}) {
+    if (!allocator_name.starts_with(prefix)) continue;
+    const std::string_view rest = allocator_name.substr(prefix.size());
+    int64_t ordinal;
+    if (ParseNumber(rest.substr(0, rest.find('_')), &ordinal)) return {kind, ordinal};
+  }
+  return {};
+}
+
+bool IsDerivedLine(std::string_view line_name) {
+  constexpr auto kDerived = std::to_array<std::string_view>(
+      {"Steps", "XLA Modules", "XLA Ops", "Framework Ops", "Framework Name Scope", "Source code",
+       "Launch Stats", "XLA TraceMe", "Async XLA Ops"});
+  for (const std::string_view name : kDerived) {
+    if (line_name == name) return true;
+  }
+  return false;
+}
+
+}  // namespace oomdb

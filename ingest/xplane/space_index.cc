@@ -1,0 +1,348 @@
+#include "ingest/xplane/space_index.h"
+
+#include <algorithm>
+
+#include "ingest/base/error.h"
+#include "ingest/base/wire.h"
+
+namespace oomdb {
+namespace {
+
+// Field numbers of XSpace, XPlane and XEventMetadata: proto/xplane.proto.
+constexpr uint32_t kSpacePlanes = 1, kSpaceErrors = 2, kSpaceWarnings = 3, kSpaceHostnames = 4;
+constexpr uint32_t kPlaneId = 1, kPlaneName = 2, kPlaneLines = 3, kPlaneEventMetadata = 4,
+                   kPlaneStatMetadata = 5, kPlaneStats = 6;
+
+// A metadata entry above this is not looked into (HLO protos are the largest: tens of MB are normal).
+constexpr uint64_t kMaxMetadataBytes = uint64_t{1} << 30;
+// Longer names and texts than this are not metadata of any recorder.
+constexpr size_t kMaxHostnames = 1000;
+constexpr size_t kMaxPlanes = 100000;
+
+constexpr std::string_view kWhatItIsNot =
+    "is not a profiler capture (XSpace, .xplane.pb): ";
+constexpr std::string_view kWhatToDo =
+    "; name the .xplane.pb under plugins/profile/<run>/ of the log directory";
+
+[[noreturn]] void ThrowNotACapture(const Source& source, std::string_view why) {
+  throw Error(source.path() + " " + std::string(kWhatItIsNot) + std::string(why) +
+              std::string(kWhatToDo));
+}
+
+// The head of one field in the source: what WireCursor does in memory, at a position.
+struct FieldHead {
+  uint32_t field = 0;
+  WireType type = WireType::kVarint;
+  uint64_t number = 0;        // For varints.
+  uint64_t payload = 0;       // Position of the bytes of a kBytes field.
+  uint64_t length = 0;        // Their length.
+  uint64_t next = 0;          // Position of the next field; may lie beyond the end of the message.
+};
+
+bool ReadHead(Window* window, uint64_t position, uint64_t end, FieldHead* head) {
+  const std::string_view bytes = window->Peek(position, std::min<uint64_t>(20, end - position));
+  const char* p = bytes.data();
+  const char* limit = p + std::min<uint64_t>(bytes.size(), end - position);
+  uint64_t tag;
+  if (!DecodeVarint(&p, limit, &tag) || (tag >> 3) == 0 || (tag >> 3) > 0x1fffffff) return false;
+  head->field = static_cast<uint32_t>(tag >> 3);
+  head->type = static_cast<WireType>(tag & 7);
+  head->length = 0;
+  switch (head->type) {
+    case WireType::kVarint:
+      if (!DecodeVarint(&p, limit, &head->number)) return false;
+      break;
+    case WireType::kFixed64:
+      head->length = 8;
+      break;
+    case WireType::kFixed32:
+      head->length = 4;
+      break;
+    case WireType::kBytes:
+      if (!DecodeVarint(&p, limit, &head->length) || head->length > (uint64_t{1} << 62)) return false;
+      break;
+    default:
+      return false;
+  }
+  head->payload = position + static_cast<uint64_t>(p - bytes.data());
+  head->next = head->payload + head->length;
+  return true;
+}
+
+class SpaceIndexer {
+ public:
+  explicit SpaceIndexer(const Source& source) : source_(source), window_(source) {}
+
+  SpaceIndex Run() {
+    const uint64_t size = source_.size();
+    if (size == 0) {
+      throw Error(source_.path() + " is empty: the recording program was stopped before it wrote "
+                  "anything; record again");
+    }
+    uint64_t position = 0;
+    bool cut_plane_looked_right = false;
+    while (position < size) {
+      FieldHead head;
+      if (!ReadHead(&window_, position, size, &head)) {
+        if (index_.planes.empty()) ThrowNotACapture(source_, FirstBytes());
+        // The last head may itself be cut.
+        if (size - position < 20) {
+          index_.truncated = true;
+        } else {
+          Issue("error", "unreadable_bytes",
+                std::to_string(size - position) + " bytes after the last whole plane make no message");
+        }
+        break;
+      }
+      const bool known = head.field >= kSpacePlanes && head.field <= kSpaceHostnames;
+      if (known && head.type != WireType::kBytes) ThrowNotACapture(source_, FirstBytes());
+      if (!known && index_.planes.empty()) ThrowNotACapture(source_, FirstBytes());
+      if (head.next > size) {
+        index_.truncated = true;
+        PlaneIndex cut;
+        cut_plane_looked_right =
+            head.field == kSpacePlanes && ReadPlane({head.payload, size - head.payload}, &cut, true);
+        Issue("error", "truncated",
+              "the file ends inside a plane" + (cut.name.empty() ? "" : " (" + cut.name + ")") + ": " +
+                  std::to_string(size - position) + " bytes of it are there, of " +
+                  std::to_string(head.next - position) + "; it is left out");
+        break;
+      }
+      if (head.field == kSpacePlanes) {
+        PlaneIndex plane;
+        if (index_.planes.size() < kMaxPlanes && ReadPlane({head.payload, head.length}, &plane, false)) {
+          index_.planes.push_back(std::move(plane));
+        } else if (index_.planes.empty()) {
+          ThrowNotACapture(source_, FirstBytes());
+        } else {
+          Issue("error", "malformed_plane",
+                "plane " + plane.name + " at byte " + std::to_string(head.payload) +
+                    " is no XPlane message; it is left out");
+        }
+      } else if (head.field == kSpaceHostnames && index_.hostnames.size() < kMaxHostnames) {
+        index_.hostnames.emplace_back(Text(head));
+      } else if (head.field == kSpaceErrors) {
+        Issue("warning", "recorder_error", Text(head));
+      } else if (head.field == kSpaceWarnings) {
+        Issue("info", "recorder_warning", Text(head));
+      }
+      position = head.next;
+    }
+    if (index_.planes.empty() && !cut_plane_looked_right) ThrowNotACapture(source_, "it holds no plane");
+    return std::move(index_);
+  }
+
+ private:
+  std::string FirstBytes() {
+    const std::string_view bytes = window_.Peek(0, 16);
+    std::string shown;
+    for (const char c : bytes.substr(0, 16)) shown += (c >= 0x20 && c < 0x7f) ? c : '.';
+    return "its first bytes are \"" + shown + "\"";
+  }
+
+  void Issue(std::string severity, std::string what, std::string detail) {
+    index_.issues.push_back({std::move(severity), std::move(what), std::move(detail), 1});
+  }
+
+  std::string Text(const FieldHead& head) {
+    constexpr uint64_t kMaxText = 4096;
+    return std::string(
+        window_.Peek(head.payload, kMaxText).substr(0, std::min(head.length, kMaxText)));
+  }
+
+  // Reads the plane's metadata and notes where its lines are. False when it is no XPlane. With `cut`, the plane
+  // ends early: true when what is there begins like one.
+  bool ReadPlane(Extent extent, PlaneIndex* plane, bool cut) {
+    const uint64_t end = extent.position + extent.length;
+    std::vector<Extent> event_metadata;  // Parsed when the plane's name and stat names are known.
+    std::vector<Extent> stats;
+    int fields = 0;
+    for (uint64_t position = extent.position; position < end;) {
+      FieldHead head;
+      if (!ReadHead(&window_, position, end, &head)) return cut && !plane->name.empty();
+      if (head.field == kPlaneId && head.type != WireType::kVarint) return false;
+      if (head.field >= kPlaneName && head.field <= kPlaneStats && head.type != WireType::kBytes) {
+        return false;
+      }
+      if (head.next > end) return cut && !plane->name.empty();
+      switch (head.field) {
+        case kPlaneName:
+          plane->name = Text(head);
+          break;
+        case kPlaneLines:
+          plane->lines.push_back({head.payload, head.length});
+          break;
+        case kPlaneEventMetadata:
+          event_metadata.push_back({head.payload, head.length});
+          break;
+        case kPlaneStatMetadata:
+          ReadStatMetadata({head.payload, head.length}, plane);
+          break;
+        case kPlaneStats:
+          stats.push_back({head.payload, head.length});
+          break;
+        default:
+          break;
+      }
+      ++fields;
+      position = head.next;
+    }
+    Classify(plane);
+    for (const Extent& entry : event_metadata) ReadEventMetadata(entry, plane);
+    for (const Extent& entry : stats) ReadPlaneStat(entry, plane);
+    return cut ? !plane->name.empty() : fields > 0 || extent.length == 0;
+  }
+
+  static void Classify(PlaneIndex* plane) {
+    const std::string_view name = plane->name;
+    const auto ordinal_after = [&](std::string_view prefix) -> int64_t {
+      if (!name.starts_with(prefix) || name.size() == prefix.size()) return -1;
+      int64_t number = 0;
+      for (const char c : name.substr(prefix.size())) {  // "TPU:0 SparseCore 1" is no device of its own.
+        if (c < '0' || c > '9' || number > INT32_MAX) return -1;
+        number = number * 10 + (c - '0');
+      }
+      return number;
+    };
+    if (name == "/host:metadata") {
+      plane->kind = PlaneIndex::Kind::kMetadata;
+    } else if (name.starts_with("/host:")) {
+      plane->kind = PlaneIndex::Kind::kHost;
+    } else if (name == "Task Environment") {
+      plane->kind = PlaneIndex::Kind::kEnvironment;
+    } else if (const int64_t gpu = ordinal_after("/device:GPU:"); gpu >= 0) {
+      plane->kind = PlaneIndex::Kind::kGpu;
+      plane->ordinal = gpu;
+    } else if (const int64_t tpu = ordinal_after("/device:TPU:"); tpu >= 0) {
+      plane->kind = PlaneIndex::Kind::kTpu;
+      plane->ordinal = tpu;
+    }
+  }
+
+  void ReadStatMetadata(Extent extent, PlaneIndex* plane) {
+    WireCursor entry(Bytes(extent));
+    int64_t id = 0;
+    std::string_view name;
+    while (entry.Next()) {
+      if (entry.field() == 1) id = entry.int64();
+      if (entry.field() != 2) continue;
+      WireCursor metadata(entry.bytes());
+      while (metadata.Next()) {
+        if (metadata.field() == 1 && id == 0) id = metadata.int64();
+        if (metadata.field() == 2) name = metadata.bytes();
+      }
+    }
+    plane->stat_names[id] = std::string(name);
+    plane->stat_keys[id] = StatKeyOf(name);
+  }
+
+  // A map entry {1: id, 2: XEventMetadata}. For /host:metadata the HLO proto stays where it is: only its extent is
+  // kept.
+  void ReadEventMetadata(Extent extent, PlaneIndex* plane) {
+    const std::string_view bytes = Bytes(extent);
+    WireCursor entry(bytes);
+    ModuleMetadata module;
+    std::string_view name;
+    while (entry.Next()) {
+      if (entry.field() == 1) module.metadata_id = entry.int64();
+      if (entry.field() != 2) continue;
+      WireCursor metadata(entry.bytes());
+      while (metadata.Next()) {
+        if (metadata.field() == 1 && module.metadata_id == 0) module.metadata_id = metadata.int64();
+        if (metadata.field() == 2) name = metadata.bytes();
+        if (metadata.field() != 5 || plane->kind != PlaneIndex::Kind::kMetadata) continue;
+        const RawStat stat = ParseStat(metadata.bytes());
+        const StatKey key = plane->stat_keys.at(stat.metadata_id);
+        if (key == StatKey::kHloProto && stat.kind == RawStat::Kind::kText) {
+          module.hlo = Extent{extent.position + static_cast<uint64_t>(stat.text.data() - bytes.data()),
+                              stat.text.size()};
+        } else if (key == StatKey::kProgramId && stat.kind == RawStat::Kind::kNumber) {
+          module.program_id = stat.number;
+        }
+      }
+    }
+    if (entry.malformed()) {
+      Issue("warning", "malformed_metadata", "an event name of plane " + plane->name + " is unreadable");
+      return;
+    }
+    if (plane->kind == PlaneIndex::Kind::kMetadata) {
+      module.name = std::string(name);
+      plane->modules.push_back(std::move(module));
+      return;
+    }
+    EventMetadata& event = plane->events[module.metadata_id];
+    event.name = std::string(name);
+    event.meaning = MeaningOf(event.name);
+  }
+
+  void ReadPlaneStat(Extent extent, PlaneIndex* plane) {
+    const RawStat stat = ParseStat(Bytes(extent));
+    const std::string& name = plane->stat_names.at(stat.metadata_id);
+    if (name.empty()) return;
+    switch (stat.kind) {
+      case RawStat::Kind::kNumber:
+        plane->numbers[name] = stat.number;
+        break;
+      case RawStat::Kind::kText:
+        if (stat.text.size() <= 4096) plane->texts[name] = std::string(stat.text);
+        break;
+      case RawStat::Kind::kReference:
+        plane->texts[name] = plane->stat_names.at(stat.number);
+        break;
+      default:
+        break;
+    }
+  }
+
+  std::string_view Bytes(Extent extent) {
+    if (extent.length > kMaxMetadataBytes) {
+      Issue("warning", "oversized_metadata",
+            "a metadata entry of " + std::to_string(extent.length) + " bytes is left out");
+      return {};
+    }
+    return window_.Peek(extent.position, extent.length).substr(0, extent.length);
+  }
+
+  const Source& source_;
+  Window window_;
+  SpaceIndex index_;
+};
+
+}  // namespace
+
+RawStat ParseStat(std::string_view bytes) {
+  RawStat stat;
+  WireCursor cursor(bytes);
+  while (cursor.Next()) {
+    switch (cursor.field()) {
+      case 1:
+        stat.metadata_id = cursor.int64();
+        break;
+      case 2:
+        stat.kind = RawStat::Kind::kDouble;
+        stat.real = cursor.fixed_double();
+        break;
+      case 3:
+      case 4:
+        stat.kind = RawStat::Kind::kNumber;
+        stat.number = cursor.int64();
+        break;
+      case 5:
+      case 6:
+        stat.kind = RawStat::Kind::kText;
+        stat.text = cursor.bytes();
+        break;
+      case 7:
+        stat.kind = RawStat::Kind::kReference;
+        stat.number = cursor.int64();
+        break;
+      default:
+        break;
+    }
+  }
+  return stat;
+}
+
+SpaceIndex IndexSpace(const Source& source) { return SpaceIndexer(source).Run(); }
+
+}  // namespace oomdb

@@ -1,0 +1,27 @@
+#include "ingest/xplane/window.h"
+
+#include <algorithm>
+
+namespace oomdb {
+
+std::string_view Window::Peek(uint64_t position, size_t want) {
+  const uint64_t size = source_.size();
+  if (position >= size) return {};
+  want = static_cast<size_t>(std::min<uint64_t>(want, size - position));
+  const bool inside = position >= start_ && position - start_ <= filled_ &&
+                      filled_ - (position - start_) >= want;
+  if (!inside) {
+    // After a large message the buffer goes back to its ordinary size.
+    const size_t length =
+        static_cast<size_t>(std::min<uint64_t>(std::max(want, capacity_), size - position));
+    if (buffer_.size() < length || buffer_.size() > 4 * std::max(length, capacity_)) {
+      buffer_ = std::vector<char>(std::max(length, capacity_));
+    }
+    source_.ReadAt(position, std::span(buffer_.data(), length));
+    start_ = position;
+    filled_ = length;
+  }
+  return std::string_view(buffer_.data() + (position - start_), filled_ - (position - start_));
+}
+
+}  // namespace oomdb

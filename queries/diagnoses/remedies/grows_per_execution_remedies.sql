@@ -1,0 +1,77 @@
+-- id: grows_per_execution_remedies
+-- title: How to stop a module from leaving memory behind
+-- columns:
+--   capture_id: the capture
+--   device_id: the device
+--   module_id: the module that grows
+--   position: from 1, the one to try first
+--   fix: what to do
+--   saving_bytes: what had piled up by the last start (bytes); NULL when nothing is saved
+--   needs_bytes: in use, temps and outputs without it (bytes)
+--   fits: 1 when that is within the capacity, 0 when not, NULL when the capacity is not known
+--   cost: what it costs
+--   changes_results: 0 or 1
+--   evidence: inferred
+CREATE VIEW grows_per_execution_remedies AS
+WITH sized AS (
+  SELECT
+    g.capture_id,
+    g.device_id,
+    g.module_id,
+    g.growth_bytes,
+    g.last_in_use_bytes - g.first_in_use_bytes AS saving_bytes,
+    g.first_in_use_bytes + m.temp_bytes + m.output_bytes AS needs_bytes,
+    p.capacity_bytes,
+    CASE WHEN 2 * g.own_output_bytes >= g.survivor_bytes THEN 'outputs of ' || m.name ELSE s.origin END
+      AS survivor,
+    CASE WHEN 2 * g.own_output_bytes >= g.survivor_bytes THEN 1 ELSE 0 END AS own,
+    h.event
+  FROM growth g
+  JOIN modules m ON m.module_id = g.module_id
+  LEFT JOIN effective_capacity p ON p.device_id = g.device_id
+  LEFT JOIN growth_survivors s ON s.device_id = g.device_id AND s.position = 1
+  LEFT JOIN growth_holders h ON h.device_id = g.device_id AND h.position = 1 AND h.container = 1
+),
+fixes AS (
+  SELECT
+    z.device_id,
+    1 AS place,
+    'drop the reference that keeps ' || COALESCE(z.survivor, 'what is left behind')
+      || COALESCE(', see ' || z.event, '') AS fix,
+    z.saving_bytes,
+    'none' AS cost
+  FROM sized z
+  UNION ALL
+  SELECT z.device_id, 2, 'return less from the step: a norm or a mean instead of the whole tree', z.saving_bytes,
+    'the values themselves are no longer at hand'
+  FROM sized z
+  WHERE z.own = 1
+  UNION ALL
+  SELECT z.device_id, 3, 'keep a copy on the host: jax.device_get before it is stored', z.saving_bytes,
+    'a transfer each time, and host memory'
+  FROM sized z
+  UNION ALL
+  SELECT z.device_id, 4,
+    'a larger pool only delays it: ' || CAST(z.growth_bytes AS VARCHAR(20)) || ' bytes more last one execution',
+    NULL, 'it fails later'
+  FROM sized z
+)
+SELECT
+  z.capture_id,
+  z.device_id,
+  z.module_id,
+  ROW_NUMBER() OVER (PARTITION BY z.device_id ORDER BY f.place) AS position,
+  f.fix,
+  f.saving_bytes,
+  CASE WHEN f.saving_bytes IS NOT NULL THEN z.needs_bytes END AS needs_bytes,
+  CASE
+    WHEN f.saving_bytes IS NULL THEN 0
+    WHEN z.capacity_bytes IS NULL OR z.needs_bytes IS NULL THEN NULL
+    WHEN z.needs_bytes <= z.capacity_bytes THEN 1
+    ELSE 0
+  END AS fits,
+  f.cost,
+  0 AS changes_results,
+  'inferred' AS evidence
+FROM sized z
+JOIN fixes f ON f.device_id = z.device_id;

@@ -1,0 +1,43 @@
+-- id: buffers
+-- title: The logical buffers of a module's plan
+-- columns:
+--   buffer_id: module_id * 16777216 + its place in the plan
+--   module_id: the module
+--   logical_buffer_id: LogicalBuffer.id
+--   allocation_index: the allocation that holds it
+--   memory_space: 0 device memory, 1 vmem, 2 smem, 5 host
+--   class: its allocation's class
+--   role: for temporaries: workspace, backward, forward, other (inferred)
+--   role_via: the instruction whose name stack gave the role; NULL: its own
+--   bytes: its size, with padding (bytes)
+--   unpadded_bytes: elements x element size (bytes)
+--   offset_bytes: its place in the allocation (bytes)
+--   dtype: the element type
+--   shape: as XLA prints it, without layout
+--   layout: the layout
+--   instruction: the instruction that defines it
+--   shape_index: its place in that instruction's shape, as {0}; {} is the whole
+--   opcode: that instruction's opcode
+--   op_name: JAX's name stack
+--   source_file: the Python file
+--   source_line: its line
+--   function_name: its function
+--   first_live: event position in the replay
+--   last_live: event position in the replay
+--   at_peak: 1 when live at the heap peak, 0 when not, NULL without a trace
+--   frame_id: the innermost row of frames
+CREATE VIEW buffers AS
+SELECT m.module_id * 16777216 + b.position AS buffer_id, m.module_id, b.logical_buffer_id, b.allocation_index,
+  b.memory_space, b.class, b.role, rv.content AS role_via, b.bytes, b.unpadded_bytes, b.offset_bytes, b.dtype,
+  sh.content AS shape, la.content AS layout, ins.content AS instruction, b.shape_index, b.opcode,
+  op.content AS op_name, sf.content AS source_file, b.source_line, fn.content AS function_name, b.first_live,
+  b.last_live, b.at_peak, b.frame_id
+FROM stored_modules m
+JOIN stored_buffers b ON b.plan_id = m.plan_id
+LEFT JOIN strings rv ON rv.string_id = b.role_via_id
+LEFT JOIN strings sh ON sh.string_id = b.shape_id
+LEFT JOIN strings la ON la.string_id = b.layout_id
+LEFT JOIN strings ins ON ins.string_id = b.instruction_id
+LEFT JOIN strings op ON op.string_id = b.op_name_id
+LEFT JOIN strings sf ON sf.string_id = b.source_file_id
+LEFT JOIN strings fn ON fn.string_id = b.function_name_id;

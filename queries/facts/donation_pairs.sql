@@ -1,0 +1,51 @@
+-- id: donation_pairs
+-- title: Parameters that are not donated beside results of their shape: what donation could save
+-- columns:
+--   module_id: the module
+--   shape: the shape that both have
+--   pairs: parameters of it that could give their memory to a result
+--   bytes: what that saves at most (bytes)
+--   state_pairs: of the pairs, those whose result looks like updated state
+--   cache_outputs: results made by dynamic-update-slice or scatter, such as a KV cache
+CREATE VIEW donation_pairs AS
+WITH undonated AS (
+  SELECT p.module_id, p.shape, COUNT(*) AS parameters, MIN(p.bytes) AS bytes
+  FROM plan_allocations p
+  WHERE p.class = 'parameter' AND p.memory_space = 0 AND p.aliased_output = 0 AND p.is_tuple = 0
+    AND p.shape IS NOT NULL
+  GROUP BY p.module_id, p.shape
+),
+-- Updated state is computed from gradients but belongs to neither pass, so its role is other; the gradients
+-- that a function returns are backward, and have their parameters' shapes too.
+fresh AS (
+  SELECT
+    o.module_id,
+    o.shape,
+    COUNT(*) AS outputs,
+    MIN(o.bytes) AS bytes,
+    CAST(SUM(CASE WHEN o.role = 'other' THEN 1 ELSE 0 END) AS BIGINT) AS state_outputs,
+    CAST(SUM(CASE WHEN o.opcode IN ('dynamic-update-slice', 'scatter') THEN 1 ELSE 0 END)
+      AS BIGINT) AS cache_outputs
+  FROM module_outputs o
+  WHERE o.aliased = 0 AND o.memory_space = 0
+  GROUP BY o.module_id, o.shape
+),
+paired AS (
+  SELECT
+    u.module_id,
+    u.shape,
+    CASE WHEN u.parameters < f.outputs THEN u.parameters ELSE f.outputs END AS pairs,
+    CASE WHEN u.bytes < f.bytes THEN u.bytes ELSE f.bytes END AS bytes_each,
+    CASE WHEN u.parameters < f.state_outputs THEN u.parameters ELSE f.state_outputs END AS state_pairs,
+    f.cache_outputs
+  FROM undonated u
+  JOIN fresh f ON f.module_id = u.module_id AND f.shape = u.shape
+)
+SELECT
+  p.module_id,
+  p.shape,
+  p.pairs,
+  p.pairs * p.bytes_each AS bytes,
+  p.state_pairs,
+  p.cache_outputs
+FROM paired p;

@@ -1,0 +1,28 @@
+-- id: donation_savings
+-- title: What donation would save at most, for every module whose results look like updated state
+-- columns:
+--   module_id: the module
+--   pairs: parameters that could be donated
+--   bytes: what that saves at most (bytes)
+CREATE VIEW donation_savings AS
+-- A shape counts when some result of it looks like state: a step that returns its gradients and a counter must
+-- not be told to donate its parameters.
+WITH sums AS (
+  SELECT
+    p.module_id,
+    CAST(SUM(p.pairs) AS BIGINT) AS pairs,
+    CAST(SUM(p.bytes) AS BIGINT) AS bytes,
+    CAST(SUM(p.state_pairs) AS BIGINT) AS state_pairs,
+    CAST(SUM(p.cache_outputs) AS BIGINT) AS cache_outputs
+  FROM donation_pairs p
+  WHERE p.state_pairs > 0 OR p.cache_outputs > 0
+  GROUP BY p.module_id
+)
+SELECT s.module_id, s.pairs, s.bytes
+FROM sums s
+JOIN modules m ON m.module_id = s.module_id
+WHERE (s.cache_outputs > 0
+    OR s.state_pairs >= (SELECT t.setting FROM settings t WHERE t.name = 'donation_min_pairs'))
+  AND s.bytes >= (SELECT t.setting FROM settings t WHERE t.name = 'donation_min_bytes')
+  AND 100 * s.bytes
+    >= (SELECT t.setting FROM settings t WHERE t.name = 'donation_min_percent') * m.plan_bytes;

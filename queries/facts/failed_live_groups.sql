@@ -1,0 +1,101 @@
+-- id: failed_live_groups
+-- title: What else was live when a failed execution started, by origin, without its own parameters
+-- columns:
+--   capture_id: the capture
+--   device_id: the device
+--   module_id: the module that failed
+--   execution_id: its first execution that launched nothing
+--   position: from 1, most bytes first
+--   origin: where the bytes came from
+--   bytes: live bytes of that origin (bytes)
+--   count: allocations; 1 for what was never seen in an event
+CREATE VIEW failed_live_groups AS
+-- The record does not say which allocations are the step's parameters. Those of a parameter's size are, as many as
+-- there are parameters of that size, the youngest first; what is missing then was there before the capture.
+WITH live AS (
+  SELECT
+    f.capture_id,
+    f.device_id,
+    f.module_id,
+    f.execution_id,
+    x.address,
+    x.bytes,
+    COALESCE(x.requested_bytes, x.bytes) AS requested_bytes,
+    COALESCE(x.origin, 'unknown') AS origin,
+    ROW_NUMBER() OVER (
+      PARTITION BY f.execution_id, COALESCE(x.requested_bytes, x.bytes), CASE WHEN x.address IS NULL THEN 0 ELSE 1 END
+      ORDER BY x.alloc_ns DESC NULLS LAST, x.allocation_id DESC
+    ) AS place
+  FROM failed_executions f
+  JOIN effective_capacity p ON p.device_id = f.device_id
+  JOIN allocations x ON x.allocator_id = p.allocator_id
+  WHERE f.place = 1
+    AND (x.alloc_ns IS NULL OR x.alloc_ns < f.start_ns)
+    AND (x.free_ns IS NULL OR x.free_ns >= f.start_ns)
+),
+sizes AS (
+  SELECT p.module_id, p.bytes, COUNT(*) AS parameters
+  FROM plan_allocations p
+  WHERE p.class = 'parameter' AND p.memory_space = 0 AND p.bytes > 0
+    AND p.module_id IN (SELECT f.module_id FROM failed_executions f)
+  GROUP BY p.module_id, p.bytes
+),
+marked AS (
+  SELECT
+    l.capture_id,
+    l.device_id,
+    l.module_id,
+    l.execution_id,
+    l.address,
+    l.bytes,
+    l.requested_bytes,
+    l.origin,
+    CASE WHEN l.address IS NOT NULL AND l.place <= z.parameters THEN 1 ELSE 0 END AS own
+  FROM live l
+  LEFT JOIN sizes z ON z.module_id = l.module_id AND z.bytes = l.requested_bytes
+),
+seen AS (
+  SELECT k.execution_id, SUM(k.requested_bytes * k.own) AS own_bytes
+  FROM marked k
+  GROUP BY k.execution_id
+),
+others AS (
+  SELECT
+    k.capture_id,
+    k.device_id,
+    k.module_id,
+    k.execution_id,
+    k.origin,
+    CASE
+      WHEN k.address IS NOT NULL THEN k.bytes
+      WHEN k.bytes > m.parameter_bytes - s.own_bytes THEN k.bytes - (m.parameter_bytes - s.own_bytes)
+      ELSE 0
+    END AS bytes
+  FROM marked k
+  JOIN seen s ON s.execution_id = k.execution_id
+  JOIN modules m ON m.module_id = k.module_id
+  WHERE k.own = 0
+),
+grouped AS (
+  SELECT
+    o.capture_id,
+    o.device_id,
+    o.module_id,
+    o.execution_id,
+    o.origin,
+    CAST(SUM(o.bytes) AS BIGINT) AS bytes,
+    COUNT(*) AS count
+  FROM others o
+  WHERE o.bytes > 0
+  GROUP BY o.capture_id, o.device_id, o.module_id, o.execution_id, o.origin
+)
+SELECT
+  g.capture_id,
+  g.device_id,
+  g.module_id,
+  g.execution_id,
+  ROW_NUMBER() OVER (PARTITION BY g.execution_id ORDER BY g.bytes DESC, g.origin) AS position,
+  g.origin,
+  g.bytes,
+  g.count
+FROM grouped g;

@@ -1,0 +1,59 @@
+-- id: growth
+-- title: The module that every device's growth is put down to
+-- columns:
+--   capture_id: the capture
+--   device_id: the device, one row each
+--   module_id: the module whose own outputs lead what survives, else the one that ran most
+--   allocator_id: the device's pool
+--   executions: its executions
+--   first_start_ns: start of the first of them (Unix ns)
+--   last_start_ns: start of the last of them (Unix ns)
+--   first_in_use_bytes: in use when the first started (bytes)
+--   last_in_use_bytes: in use when the last started (bytes)
+--   growth_bytes: growth per execution (bytes)
+--   steady: 1 when every step is about the same
+--   survivor_bytes: allocated from the first start on and live at the last (bytes); NULL on a truncated capture
+--   own_output_bytes: of these, outputs of this module (bytes)
+CREATE VIEW growth AS
+-- Every module of a loop sees the same rise, an eval step that of the train step too.
+WITH chosen AS (
+  SELECT
+    g.capture_id,
+    g.device_id,
+    g.module_id,
+    g.allocator_id,
+    g.executions,
+    g.first_start_ns,
+    g.last_start_ns,
+    g.first_in_use_bytes,
+    g.last_in_use_bytes,
+    g.growth_bytes,
+    g.steady,
+    g.survivor_bytes,
+    g.own_output_bytes,
+    ROW_NUMBER() OVER (
+      PARTITION BY g.device_id
+      ORDER BY
+        CASE WHEN 2 * g.own_output_bytes >= g.survivor_bytes AND g.own_output_bytes > 0 THEN 0 ELSE 1 END,
+        g.executions DESC,
+        g.own_output_bytes DESC NULLS LAST,
+        g.module_id
+    ) AS place
+  FROM growing_modules g
+)
+SELECT
+  c.capture_id,
+  c.device_id,
+  c.module_id,
+  c.allocator_id,
+  c.executions,
+  c.first_start_ns,
+  c.last_start_ns,
+  c.first_in_use_bytes,
+  c.last_in_use_bytes,
+  c.growth_bytes,
+  c.steady,
+  c.survivor_bytes,
+  c.own_output_bytes
+FROM chosen c
+WHERE c.place = 1;

@@ -1,0 +1,89 @@
+-- id: module_devices
+-- title: Every module on every device it ran on, its plan beside the device's capacity
+-- columns:
+--   capture_id: the capture
+--   run: its run
+--   host: its host
+--   status: complete or truncated
+--   device_id: the device; for a module that never ran the one with the least capacity; NULL without devices
+--   device: its ordinal as recorded
+--   module_id: the module
+--   module_name: its name
+--   label: its name with the program id, as it is written for people
+--   plan_bytes: parameters, outputs, constants and temps (bytes)
+--   parameter_bytes: parameters (bytes)
+--   output_bytes: outputs that are no donated parameter (bytes)
+--   constant_bytes: constants (bytes)
+--   temp_bytes: temps (bytes)
+--   heap_peak_bytes: most temp bytes live at once (bytes)
+--   capacity_bytes: what the device may use (bytes)
+--   capacity_source: pool, error text, setting or device memory
+--   capacity_evidence: measured, read or inferred
+--   memory_bytes: the device's memory (bytes)
+--   allocator_id: the device's pool
+--   execution_count: executions on this device
+--   launched_count: of these, with evidence that they launched
+--   failed_count: of these, known to have failed (never on a truncated capture)
+CREATE VIEW module_devices AS
+-- On a truncated capture a missing launch may only be missing from the file, so nothing counts as failed.
+WITH ran AS (
+  SELECT
+    e.device_id,
+    e.module_id,
+    COUNT(*) AS execution_count,
+    CAST(SUM(CASE WHEN e.launched = 1 THEN 1 ELSE 0 END) AS BIGINT) AS launched_count,
+    CAST(SUM(CASE WHEN e.failed = 1 AND c.status = 'complete' THEN 1 ELSE 0 END) AS BIGINT) AS failed_count
+  FROM executions e
+  JOIN captures c ON c.capture_id = e.capture_id
+  WHERE e.module_id IS NOT NULL
+  GROUP BY e.device_id, e.module_id
+),
+tightest AS (
+  SELECT
+    p.capture_id,
+    p.device_id,
+    ROW_NUMBER() OVER (
+      PARTITION BY p.capture_id
+      ORDER BY p.capacity_bytes NULLS LAST, p.device NULLS FIRST, p.device_id NULLS FIRST
+    ) AS place
+  FROM effective_capacity p
+),
+pairs AS (
+  SELECT m.capture_id, r.module_id, r.device_id, r.execution_count, r.launched_count, r.failed_count
+  FROM ran r
+  JOIN modules m ON m.module_id = r.module_id
+  UNION ALL
+  SELECT m.capture_id, m.module_id, t.device_id, 0, 0, 0
+  FROM modules m
+  JOIN tightest t ON t.capture_id = m.capture_id AND t.place = 1
+  WHERE NOT EXISTS (SELECT 1 FROM executions e WHERE e.module_id = m.module_id)
+)
+SELECT
+  c.capture_id,
+  c.run,
+  c.host,
+  c.status,
+  b.device_id,
+  p.device,
+  m.module_id,
+  m.name AS module_name,
+  m.name || COALESCE('(' || CAST(m.program_id AS VARCHAR(20)) || ')', '') AS label,
+  m.plan_bytes,
+  m.parameter_bytes,
+  m.output_bytes,
+  m.constant_bytes,
+  m.temp_bytes,
+  m.heap_peak_bytes,
+  p.capacity_bytes,
+  p.capacity_source,
+  p.capacity_evidence,
+  p.memory_bytes,
+  p.allocator_id,
+  b.execution_count,
+  b.launched_count,
+  b.failed_count
+FROM pairs b
+JOIN modules m ON m.module_id = b.module_id
+JOIN captures c ON c.capture_id = m.capture_id
+LEFT JOIN effective_capacity p
+  ON p.capture_id = m.capture_id AND p.device_id IS NOT DISTINCT FROM b.device_id;

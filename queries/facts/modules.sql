@@ -1,0 +1,32 @@
+-- id: modules
+-- title: The compiled modules of a capture, with the totals of their plans
+-- columns:
+--   module_id: local id
+--   capture_id: the capture
+--   program_id: the stat program_id, else the number in name(N), else the metadata id
+--   name: without the (N); two modules of one name are two rows
+--   fingerprint: hash of the HLO proto: equal plans have equal fingerprints
+--   platform: gpu, tpu, cpu; NULL: unknown
+--   instruction_count: all instructions of all computations
+--   remat_instruction_count: instructions whose name has a .remat part
+--   parameter_count: parameter allocations, all memory spaces
+--   parameter_bytes: parameters in the default memory space (bytes)
+--   donated_parameter_count: distinct (parameter, index) in the input-output alias table
+--   donated_bytes: the allocations of those parameters (bytes)
+--   output_bytes: outputs not aliased to a parameter (bytes)
+--   constant_bytes: constants (bytes)
+--   temp_bytes: temporaries (bytes)
+--   thread_local_bytes: thread-local allocations (bytes)
+--   plan_bytes: parameter + output + constant + temp: what must fit beside everything else (bytes)
+--   heap_peak_bytes: the most temporary bytes live at once in the replayed heap traces; NULL: temps without a trace (bytes)
+--   peak_bytes: parameter + output + constant + heap peak (bytes)
+--   execution_count: executions in the capture
+--   plan_id: the stored plan, which modules of equal content share; NULL: only executions are known
+--   remat_compute_count: rematerialized instructions without bitcasts and get-tuple-elements
+CREATE VIEW modules AS
+SELECT m.module_id, m.capture_id, m.program_id, m.name, m.fingerprint, m.platform, p.instruction_count,
+  p.remat_instruction_count, p.parameter_count, p.parameter_bytes, p.donated_parameter_count, p.donated_bytes,
+  p.output_bytes, p.constant_bytes, p.temp_bytes, p.thread_local_bytes, p.plan_bytes, p.heap_peak_bytes, p.peak_bytes,
+  m.execution_count, m.plan_id, p.remat_compute_count
+FROM stored_modules m
+LEFT JOIN stored_plans p ON p.plan_id = m.plan_id;

@@ -1,0 +1,104 @@
+// Writes one capture: all of it in one transaction, or nothing.
+#ifndef OOMDB_SCHEMA_CAPTURE_WRITER_H_
+#define OOMDB_SCHEMA_CAPTURE_WRITER_H_
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ingest/base/facts.h"
+#include "schema/database.h"
+
+namespace oomdb {
+
+// What is known of a capture before its content is read.
+struct CaptureSource {
+  std::string path;          // As it is to be shown: absolute for files.
+  std::string content_hash;  // XXH3-128 of the uncompressed bytes, hex.
+  int64_t bytes = 0;         // Uncompressed.
+  std::optional<std::string> run;
+  // std::nullopt: the host name within the capture, if any.
+  std::optional<std::string> host;
+  std::string compression;  // "", "gzip" or "zstd": noted in format_note.
+};
+
+// What was written, for the line after the ingest.
+struct CaptureSummary {
+  int64_t capture_id = 0;
+  bool already_there = false;  // The same content had been ingested before; nothing else below is filled in then.
+  bool truncated = false;
+  std::string kind;
+  std::optional<std::string> run;
+  std::optional<std::string> host;
+  int64_t devices = 0;
+  int64_t modules = 0;
+  int64_t executions = 0;
+  int64_t allocations = 0;
+  int64_t events = 0;
+  std::vector<IssueFact> issues;  // The first few of them.
+  int64_t issue_count = 0;
+};
+
+class CaptureWriter : public FactSink {
+ public:
+  // Begins the transaction, waiting for other writers. When `stop` becomes true, the next fact throws Error with
+  // kInterrupted. `database` must outlive this.
+  CaptureWriter(Database& database, CaptureSource source, const std::atomic<bool>* stop = nullptr);
+  // Rolls back unless Commit or CommitKnown was called.
+  ~CaptureWriter() override;
+
+  // The capture with this content, if it is in the database. Asked within the transaction, so the answer holds.
+  std::optional<int64_t> KnownCapture() const;
+
+  void Add(const CaptureFact& fact) override;
+  void Add(const IssueFact& fact) override;
+  void Add(const DeviceFact& fact) override;
+  void Add(const ModuleFact& fact) override;
+  void Add(const AllocatorFact& fact) override;
+  void Add(const ExecutionFact& fact) override;
+  void Add(const AllocationFact& fact) override;
+  void Add(const HostEventFact& fact) override;
+
+  // True when some module so far has a plan with allocations.
+  bool has_plan() const { return has_plan_; }
+
+  // `labels` are those of the capture's run. Throws Error when the facts are not of one whole capture (no CaptureFact,
+  // a reference to a fact that never came): a fault of the importer.
+  CaptureSummary Commit(const std::map<std::string, std::string>& labels);
+
+  // For content that is there already: replaces `run` and `host` where given, and adds the labels.
+  CaptureSummary CommitKnown(int64_t capture_id, const std::optional<std::string>& run,
+                             const std::optional<std::string>& host,
+                             const std::map<std::string, std::string>& labels);
+
+ private:
+  struct State;
+
+  enum Kind { kDevice, kModule, kAllocator, kExecution, kAllocation, kEvent, kKinds };
+  // The row id of the `index`th fact of a kind; remembers the largest, for the check in Commit.
+  int64_t Id(Kind kind, Index index);
+  std::optional<int64_t> Id(Kind kind, const std::optional<Index>& index);
+  int64_t NextId(Kind kind);
+  void WriteLabels(const std::optional<std::string>& run, const std::map<std::string, std::string>& labels);
+  void Flush();
+  void CheckReferences() const;
+
+  std::unique_ptr<State> state_;
+  CaptureSource source_;
+  const std::atomic<bool>* stop_;
+  std::optional<CaptureFact> capture_;
+  CaptureSummary summary_;
+  bool has_plan_ = false;
+  std::array<int64_t, kKinds> base_ = {};
+  std::array<int64_t, kKinds> count_ = {};
+  std::array<int64_t, kKinds> largest_reference_;
+};
+
+}  // namespace oomdb
+
+#endif  // OOMDB_SCHEMA_CAPTURE_WRITER_H_

@@ -1,0 +1,242 @@
+#include "schema/database.h"
+
+#include <SQLiteCpp/Backup.h>
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <fmt/format.h>
+#include <sqlite3.h>
+#include <sys/vfs.h>
+
+#include <filesystem>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "schema/migrations.h"
+
+namespace oomdb {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Several ingests into one file wait for one another: longer than any one capture takes.
+constexpr int kBusyTimeoutMs = 15 * 60 * 1000;
+// Page cache, in KiB: the indexes of a large ingest stay in memory.
+constexpr int kCacheKib = 64 * 1024;
+
+std::unique_ptr<SQLite::Database> Connect(const std::string& path, int flags) {
+  try {
+    auto connection = std::make_unique<SQLite::Database>(path, flags, kBusyTimeoutMs);
+    connection->exec(fmt::format("PRAGMA cache_size = -{}", kCacheKib));
+    return connection;
+  } catch (const SQLite::Exception& error) {
+    throw Error(fmt::format("{}: can't be opened as a database: {}", path, error.what()));
+  }
+}
+
+void RefuseNetworkFileSystem(const std::string& path) {
+  fs::path place = fs::path(path).parent_path();
+  if (place.empty()) place = ".";
+  struct statfs status = {};
+  // A missing folder is reported by the opening itself.
+  if (statfs(path.c_str(), &status) != 0 && statfs(place.c_str(), &status) != 0) return;
+  const std::string_view name = NetworkFileSystemName(static_cast<uint64_t>(status.f_type));
+  if (name.empty()) return;
+  throw Error(fmt::format(
+      "{}: it is on {}, where file locks can't be trusted; ingest into a file on a local disk of each host, then "
+      "unite them with `oomdb merge`",
+      path, name));
+}
+
+int64_t Number(SQLite::Database& connection, const std::string& sql) {
+  return connection.execAndGet(sql).getInt64();
+}
+
+enum class FileState { kNew, kOurs };
+
+// What the file is. Throws kForeignFile for what this program must not touch.
+FileState Inspect(SQLite::Database& connection, const std::string& path, int* version) {
+  int64_t id = 0;
+  int64_t objects = 0;
+  try {
+    id = Number(connection, "PRAGMA application_id");
+    *version = static_cast<int>(Number(connection, "PRAGMA user_version"));
+    objects = Number(connection, "SELECT COUNT(*) FROM sqlite_master");
+  } catch (const SQLite::Exception& error) {
+    if (error.getErrorCode() == SQLITE_NOTADB) {
+      throw Error(fmt::format("{}: not a database; --db names a file that oomdb made or is to make", path),
+                  ExitCode::kForeignFile);
+    }
+    throw;
+  }
+  if (id == 0 && objects == 0) return FileState::kNew;
+  if (id != kApplicationId) {
+    throw Error(fmt::format("{}: a database of another program (application id {:#x}, ours is {:#x}); name another file",
+                            path, static_cast<uint32_t>(id), kApplicationId),
+                ExitCode::kForeignFile);
+  }
+  if (*version > SchemaVersion()) {
+    throw Error(fmt::format("{}: written by a newer oomdb (schema version {}, this program knows {}); update oomdb", path,
+                            *version, SchemaVersion()),
+                ExitCode::kForeignFile);
+  }
+  return FileState::kOurs;
+}
+
+void CreateTables(SQLite::Database& connection) {
+  connection.exec(std::string(SchemaSql()));
+  connection.exec(fmt::format("PRAGMA application_id = {}", kApplicationId));
+  connection.exec(fmt::format("PRAGMA user_version = {}", SchemaVersion()));
+}
+
+// Views are code: those whose stored text differs are made anew.
+void StoreViews(SQLite::Database& connection, std::span<const ViewDefinition> views) {
+  std::map<std::string, std::string> stored;
+  SQLite::Statement query(connection, "SELECT name, sql FROM sqlite_master WHERE type = 'view'");
+  while (query.executeStep()) stored[query.getColumn(0).getString()] = query.getColumn(1).getString();
+  for (const ViewDefinition& view : views) {
+    const std::string text = fmt::format("CREATE VIEW {} AS {}", view.name, view.select);
+    const auto found = stored.find(view.name);
+    if (found != stored.end() && found->second == text) continue;
+    connection.exec(fmt::format("DROP VIEW IF EXISTS {}", view.name));
+    connection.exec(text);
+  }
+}
+
+void Override(SQLite::Database& connection, const SettingOverrides& overrides) {
+  SQLite::Statement update(connection, "UPDATE settings SET setting = ?1 WHERE name = ?2");
+  for (const auto& [name, setting] : overrides) {
+    setting.has_value() ? update.bind(1, *setting) : update.bind(1);
+    update.bind(2, name);
+    if (update.exec() == 0) {
+      throw Error(fmt::format("no setting {}; `oomdb list settings` names them", name), ExitCode::kUsage);
+    }
+    update.reset();
+  }
+}
+
+// What a file from somebody else may not do, however its schema is made.
+void Distrust(SQLite::Database& connection) {
+  sqlite3* const handle = connection.getHandle();
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, nullptr);
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
+  connection.exec("PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0");
+}
+
+// A writer that was killed leaves a journal that a read-only connection can't roll back: do it here.
+void RollBackJournal(const std::string& path) {
+  const bool hot = fs::exists(path + "-journal");
+  if (!hot) return;
+  try {
+    SQLite::Database connection(path, SQLite::OPEN_READWRITE, kBusyTimeoutMs);
+    Number(connection, "SELECT COUNT(*) FROM sqlite_master");
+  } catch (const SQLite::Exception&) {
+    // Not writable for us: the read-only opening says what is wrong.
+  }
+}
+
+// Views in `temp`, over a `temp.settings` that has the file's values, our defaults for the rest, and the overrides.
+void ShadowWithOurs(SQLite::Database& connection, std::span<const ViewDefinition> views,
+                    const SettingOverrides& overrides) {
+  connection.exec(
+      "CREATE TEMP TABLE settings (name TEXT PRIMARY KEY, setting INTEGER, meaning TEXT NOT NULL) STRICT, WITHOUT ROWID;"
+      "INSERT INTO temp.settings SELECT name, setting, meaning FROM main.settings WHERE typeof(name) = 'text' "
+      "AND typeof(setting) IN ('integer', 'null') AND typeof(meaning) = 'text'");
+  connection.exec(std::string(SettingsSql()));
+  Override(connection, overrides);
+  for (const ViewDefinition& view : views) {
+    connection.exec(fmt::format("CREATE TEMP VIEW {} AS {}", view.name, view.select));
+  }
+}
+
+}  // namespace
+
+Database::Database(std::unique_ptr<SQLite::Database> connection, std::string path)
+    : connection_(std::move(connection)), path_(std::move(path)) {}
+Database::Database(Database&&) noexcept = default;
+Database& Database::operator=(Database&&) noexcept = default;
+Database::~Database() = default;
+
+Database Database::OpenForIngest(const std::string& path, std::span<const ViewDefinition> views, bool must_exist) {
+  if (must_exist && !fs::exists(path)) throw Error(fmt::format("{}: no such database", path));
+  if (fs::is_directory(path)) throw Error(fmt::format("{}: a folder; --db names a file", path));
+  RefuseNetworkFileSystem(path);
+  std::unique_ptr<SQLite::Database> connection = Connect(path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+  int version = 0;
+  // Looked at before the lock, so that a foreign file isn't even locked.
+  Inspect(*connection, path, &version);
+  // Full sync and the default journal are SQLite's defaults; said here because a SIGKILL must never cost the file.
+  connection->exec("PRAGMA synchronous = FULL; PRAGMA foreign_keys = OFF");
+  try {
+    SQLite::Transaction transaction(*connection, SQLite::TransactionBehavior::IMMEDIATE);
+    if (Inspect(*connection, path, &version) == FileState::kNew) {
+      CreateTables(*connection);
+    } else {
+      Migrate(*connection, version, Migrations());
+    }
+    connection->exec(std::string(SettingsSql()));
+    StoreViews(*connection, views);
+    transaction.commit();
+  } catch (const SQLite::Exception& error) {
+    throw Error(fmt::format("{}: can't be written: {}", path, error.what()));
+  }
+  return Database(std::move(connection), path);
+}
+
+Database Database::OpenReadOnly(const std::string& path, std::span<const ViewDefinition> views,
+                                const SettingOverrides& overrides) {
+  if (!fs::exists(path)) {
+    throw Error(fmt::format("{}: no such database; make it with `oomdb ingest --db {} PATH…`", path, path));
+  }
+  if (fs::is_directory(path)) throw Error(fmt::format("{}: a folder; --db names a file", path));
+  RollBackJournal(path);
+  std::unique_ptr<SQLite::Database> connection = Connect(path, SQLite::OPEN_READONLY);
+  Distrust(*connection);
+  int version = 0;
+  if (Inspect(*connection, path, &version) == FileState::kNew) {
+    throw Error(fmt::format("{}: empty; fill it with `oomdb ingest --db {} PATH…`", path, path));
+  }
+  if (version < SchemaVersion()) {
+    std::unique_ptr<SQLite::Database> copy = Connect("", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+    SQLite::Backup(*copy, *connection).executeStep();
+    Distrust(*copy);
+    SQLite::Transaction transaction(*copy);
+    Migrate(*copy, version, Migrations());
+    transaction.commit();
+    connection = std::move(copy);
+  }
+  ShadowWithOurs(*connection, views, overrides);
+  return Database(std::move(connection), path);
+}
+
+Database Database::Throwaway(std::span<const ViewDefinition> views, const SettingOverrides& overrides) {
+  // An empty name: SQLite keeps it in memory and spills to an unlinked temporary file when it outgrows the cache.
+  std::unique_ptr<SQLite::Database> connection = Connect("", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+  connection->exec("PRAGMA synchronous = OFF");
+  CreateTables(*connection);
+  connection->exec(std::string(SettingsSql()));
+  Override(*connection, overrides);
+  StoreViews(*connection, views);
+  return Database(std::move(connection), "");
+}
+
+std::string_view NetworkFileSystemName(uint64_t file_system_type) {
+  // Magic numbers of Linux's magic.h and of the file systems' own headers. f_type is signed on some systems: compare
+  // the low 32 bits.
+  switch (static_cast<uint32_t>(file_system_type)) {
+    case 0x00006969:
+      return "NFS";
+    case 0x0000517b:
+      return "SMB";
+    case 0xff534d42:  // CIFS
+    case 0xfe534d42:  // SMB2
+      return "SMB";
+    case 0x0bd00bd0:
+      return "Lustre";
+    default:
+      return {};
+  }
+}
+
+}  // namespace oomdb

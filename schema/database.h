@@ -1,0 +1,79 @@
+// The database file: opening it for the three uses there are, and everything that guards it.
+//
+// - ingest: created when missing, migrated when older, our views stored in it;
+// - read-only: our views as temporary views, which shadow whatever the file itself holds, so a file from
+//   somebody else is read through our SQL only;
+// - throw-away: in memory, for a report on captures that nobody asked to keep.
+//
+// A Database belongs to one thread at a time.
+#ifndef OOMDB_SCHEMA_DATABASE_H_
+#define OOMDB_SCHEMA_DATABASE_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ingest/base/error.h"
+
+namespace SQLite {
+class Database;
+}
+
+namespace oomdb {
+
+// "oomd" as a big-endian number: marks a file as ours (PRAGMA application_id).
+inline constexpr int32_t kApplicationId = 0x6f6f6d64;
+
+// A view that the program brings along.
+struct ViewDefinition {
+  std::string name;
+  std::string select;  // What follows `CREATE VIEW name AS`, without the semicolon.
+};
+
+// Values of settings that hold for one call (--set, --capacity). NULL: not set.
+using SettingOverrides = std::map<std::string, std::optional<int64_t>>;
+
+class Database {
+ public:
+  // Opens `path` for writing, creates it when missing (unless `must_exist`), migrates an older one, and stores
+  // `views` in it where their text differs. Throws Error: kForeignFile when the file is not ours or is newer than
+  // this program; kFailed when it is on a network file system, can't be written, or is missing with `must_exist`.
+  static Database OpenForIngest(const std::string& path, std::span<const ViewDefinition> views,
+                                bool must_exist = false);
+
+  // Opens `path` for reading and makes `views` as temporary views. `overrides` and the settings that the file lacks
+  // stand in a temporary table `settings`, which the views read. An older file is migrated in memory, not on disk.
+  // Throws Error: kFailed when missing or unreadable, kForeignFile as above, kUsage for an unknown setting.
+  static Database OpenReadOnly(const std::string& path, std::span<const ViewDefinition> views,
+                               const SettingOverrides& overrides = {});
+
+  // A database in memory, with everything that a file would have.
+  static Database Throwaway(std::span<const ViewDefinition> views, const SettingOverrides& overrides = {});
+
+  Database(Database&&) noexcept;
+  Database& operator=(Database&&) noexcept;
+  ~Database();
+
+  // For the writer, the query and tests. Statements must not outlive the Database.
+  SQLite::Database& connection() { return *connection_; }
+  const std::string& path() const { return path_; }  // "" for a throw-away one.
+
+ private:
+  Database(std::unique_ptr<SQLite::Database> connection, std::string path);
+
+  std::unique_ptr<SQLite::Database> connection_;
+  std::string path_;
+};
+
+// The name of a network file system on which locks can't be trusted (NFS, SMB, Lustre), for a statfs f_type;
+// empty for all others: containers use 9p, virtiofs and overlay, which lock well.
+std::string_view NetworkFileSystemName(uint64_t file_system_type);
+
+}  // namespace oomdb
+
+#endif  // OOMDB_SCHEMA_DATABASE_H_

@@ -1,0 +1,17 @@
+// Text files compiled into the program by cmake/embed.cmake.
+#ifndef OOMDB_SCHEMA_EMBEDDED_H_
+#define OOMDB_SCHEMA_EMBEDDED_H_
+
+#include <span>
+#include <string_view>
+
+namespace oomdb {
+
+struct EmbeddedFile {
+  std::string_view path;  // Relative to its room, such as "facts/buffers.sql".
+  std::string_view content;
+};
+
+}  // namespace oomdb
+
+#endif  // OOMDB_SCHEMA_EMBEDDED_H_

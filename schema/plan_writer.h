@@ -1,0 +1,46 @@
+// Stores compiled plans, once per content of their HLO proto.
+#ifndef OOMDB_SCHEMA_PLAN_WRITER_H_
+#define OOMDB_SCHEMA_PLAN_WRITER_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "ingest/plan/plan.h"
+#include "schema/bulk_insert.h"
+#include "schema/string_table.h"
+
+namespace oomdb {
+
+// Valid within one write transaction.
+class PlanWriter {
+ public:
+  PlanWriter(SQLite::Database& connection, StringTable& strings);
+  ~PlanWriter();
+
+  // The plan_id of the plan with this hash; writes it when it is new. An empty hash is never shared: the plan is stored
+  // under a hash of its own place (`unhashed:<plan_id>`).
+  int64_t Write(const std::string& hlo_hash, const Plan& plan);
+  void Flush();
+
+ private:
+  void WriteTotals(int64_t plan_id, const std::string& hash, const Plan& plan);
+  void WriteAllocations(int64_t plan_id, const Plan& plan);
+  void WriteBuffers(int64_t plan_id, const Plan& plan);
+  void WriteFrames(int64_t plan_id, const Plan& plan);
+
+  SQLite::Database& connection_;
+  StringTable& strings_;
+  std::unique_ptr<SQLite::Statement> find_;
+  int64_t next_plan_id_ = 1;
+  BulkInsert plans_;
+  BulkInsert memory_;
+  BulkInsert allocations_;
+  BulkInsert outputs_;
+  BulkInsert buffers_;
+  BulkInsert frames_;
+};
+
+}  // namespace oomdb
+
+#endif  // OOMDB_SCHEMA_PLAN_WRITER_H_

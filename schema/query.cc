@@ -1,0 +1,282 @@
+#include "schema/query.h"
+
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include <memory>
+#include <optional>
+#include <set>
+#include <utility>
+
+namespace oomdb {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Bounds for SQL from anybody. Our own views must parse within them: the union of all rules is the longest text, the
+// deepest expression stays far below.
+constexpr int kMaxSqlBytes = 1 << 20;
+constexpr int kMaxValueBytes = 64 << 20;  // Of one text or row: `printf('%1000000000d', 1)` must not take the memory.
+constexpr int kMaxLikePatternBytes = 1000;  // LIKE is quadratic in it, and the deadline can't look inside.
+constexpr int kProgressSteps = 1000;        // Virtual machine steps between two looks at the clock.
+
+struct FinalizeStatement {
+  void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+};
+using StatementPtr = std::unique_ptr<sqlite3_stmt, FinalizeStatement>;
+
+Value ReadColumn(sqlite3_stmt* statement, int column) {
+  switch (sqlite3_column_type(statement, column)) {
+    case SQLITE_INTEGER:
+      return sqlite3_column_int64(statement, column);
+    case SQLITE_FLOAT:
+      return sqlite3_column_double(statement, column);
+    case SQLITE_TEXT: {
+      const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement, column));
+      return std::string(text, static_cast<size_t>(sqlite3_column_bytes(statement, column)));
+    }
+    case SQLITE_BLOB: {
+      const auto* bytes = static_cast<const unsigned char*>(sqlite3_column_blob(statement, column));
+      const int size = sqlite3_column_bytes(statement, column);
+      std::string text = "X'";
+      for (int i = 0; i < size; ++i) text += fmt::format("{:02x}", bytes[i]);
+      return text + "'";
+    }
+    default:
+      return std::monostate();
+  }
+}
+
+std::vector<std::string> ColumnNames(sqlite3_stmt* statement) {
+  std::vector<std::string> names;
+  for (int i = 0; i < sqlite3_column_count(statement); ++i) names.emplace_back(sqlite3_column_name(statement, i));
+  return names;
+}
+
+Row ReadRow(sqlite3_stmt* statement) {
+  Row row;
+  const int count = sqlite3_column_count(statement);
+  row.reserve(static_cast<size_t>(count));
+  for (int i = 0; i < count; ++i) row.push_back(ReadColumn(statement, i));
+  return row;
+}
+
+void BindValue(sqlite3_stmt* statement, int index, const Value& value) {
+  if (const auto* number = std::get_if<int64_t>(&value)) {
+    sqlite3_bind_int64(statement, index, *number);
+  } else if (const auto* real = std::get_if<double>(&value)) {
+    sqlite3_bind_double(statement, index, *real);
+  } else if (const auto* text = std::get_if<std::string>(&value)) {
+    sqlite3_bind_text(statement, index, text->data(), static_cast<int>(text->size()), SQLITE_TRANSIENT);
+  } else {
+    sqlite3_bind_null(statement, index);
+  }
+}
+
+// Every parameter of the statement must have a value, and every value a parameter: a misspelt name would be NULL.
+void BindAll(sqlite3_stmt* statement, const Parameters& parameters) {
+  std::set<std::string> used;
+  for (int i = 1; i <= sqlite3_bind_parameter_count(statement); ++i) {
+    const char* const name = sqlite3_bind_parameter_name(statement, i);
+    if (name == nullptr || name[0] == '?') {
+      throw Error("a parameter must have a name, as :name; give its value with -p name=value", ExitCode::kUsage);
+    }
+    const auto found = parameters.find(name + 1);
+    if (found == parameters.end()) {
+      throw Error(fmt::format("the parameter {} has no value; give it with -p {}=value", name, name + 1),
+                  ExitCode::kUsage);
+    }
+    used.insert(found->first);
+    BindValue(statement, i, found->second);
+  }
+  for (const auto& [name, value] : parameters) {
+    if (used.count(name) == 0) {
+      throw Error(fmt::format("the SQL has no parameter :{}", name), ExitCode::kUsage);
+    }
+  }
+}
+
+// The guards on a connection while SQL from anybody runs.
+class Sandbox {
+ public:
+  Sandbox(sqlite3* handle, const SandboxLimits& limits)
+      : handle_(handle), limits_(limits), deadline_(Clock::now() + limits.timeout) {
+    sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+    sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+    sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, nullptr);
+    sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, 0, nullptr);
+    sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, kMaxValueBytes);
+    sqlite3_limit(handle, SQLITE_LIMIT_SQL_LENGTH, kMaxSqlBytes);
+    sqlite3_limit(handle, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, kMaxLikePatternBytes);
+    sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 0);
+    sqlite3_limit(handle, SQLITE_LIMIT_WORKER_THREADS, 0);
+    sqlite3_set_authorizer(handle, &Sandbox::Authorize, this);
+    sqlite3_progress_handler(handle, kProgressSteps, &Sandbox::Progress, this);
+  }
+  // The limits and the authorizer's "no" stay; only the pointers to this object go.
+  ~Sandbox() {
+    sqlite3_progress_handler(handle_, 0, nullptr, nullptr);
+    sqlite3_set_authorizer(handle_, &Sandbox::DenyAll, nullptr);
+  }
+  Sandbox(const Sandbox&) = delete;
+  Sandbox& operator=(const Sandbox&) = delete;
+
+  // What the last failing call of SQLite means to the user.
+  [[noreturn]] void Throw() const {
+    if (!denied_.empty()) {
+      throw Error(fmt::format("{} is not allowed here: `query` only reads, with one SELECT", denied_),
+                  ExitCode::kUsage);
+    }
+    switch (sqlite3_errcode(handle_)) {
+      case SQLITE_INTERRUPT:
+        if (Stopped()) throw Error("interrupted", ExitCode::kInterrupted);
+        throw Error(fmt::format("the query took longer than {} s and was stopped; give it more time with --timeout",
+                                std::chrono::duration<double>(limits_.timeout).count()));
+      case SQLITE_TOOBIG:
+        throw Error(fmt::format("a text in the query is too long: SQL up to {} bytes, values up to {}", kMaxSqlBytes,
+                                kMaxValueBytes),
+                    ExitCode::kUsage);
+      case SQLITE_ERROR:
+        throw Error(fmt::format("SQL: {}", sqlite3_errmsg(handle_)), ExitCode::kUsage);
+      default:
+        throw Error(fmt::format("the database: {}", sqlite3_errmsg(handle_)));
+    }
+  }
+
+ private:
+  bool Stopped() const { return limits_.stop != nullptr && limits_.stop->load(std::memory_order_relaxed); }
+
+  static int Progress(void* self) {
+    const auto* sandbox = static_cast<const Sandbox*>(self);
+    return sandbox->Stopped() || Clock::now() > sandbox->deadline_;
+  }
+
+  static int DenyAll(void*, int, const char*, const char*, const char*, const char*) { return SQLITE_DENY; }
+
+  // An allow-list: what SQLite adds later is refused until somebody has looked at it.
+  static int Authorize(void* self, int action, const char* first, const char* second, const char*, const char*) {
+    switch (action) {
+      case SQLITE_SELECT:
+      case SQLITE_READ:
+      case SQLITE_RECURSIVE:
+        return SQLITE_OK;
+      case SQLITE_FUNCTION: {
+        const std::string_view name = second;
+        if (name != "load_extension" && name != "fts3_tokenizer") return SQLITE_OK;
+        break;
+      }
+      default:
+        break;
+    }
+    static_cast<Sandbox*>(self)->denied_ = ActionName(action, first, second);
+    return SQLITE_DENY;
+  }
+
+  static std::string ActionName(int action, const char* first, const char* second) {
+    const auto with = [](const char* what, const char* name) {
+      return name == nullptr ? std::string(what) : fmt::format("{} {}", what, name);
+    };
+    switch (action) {
+      case SQLITE_ATTACH:
+        return "ATTACH";
+      case SQLITE_DETACH:
+        return "DETACH";
+      case SQLITE_PRAGMA:
+        return with("PRAGMA", first);
+      case SQLITE_INSERT:
+        return with("writing to", first);
+      case SQLITE_UPDATE:
+        return with("UPDATE of", first);
+      case SQLITE_DELETE:
+        return with("DELETE from", first);
+      case SQLITE_TRANSACTION:
+      case SQLITE_SAVEPOINT:
+        return "a transaction";
+      case SQLITE_FUNCTION:
+        return with("the function", second);
+      default:
+        return "this statement";
+    }
+  }
+
+  sqlite3* const handle_;
+  const SandboxLimits limits_;
+  const Clock::time_point deadline_;
+  std::string denied_;
+};
+
+StatementPtr Prepare(sqlite3* handle, const Sandbox& sandbox, std::string_view* sql) {
+  sqlite3_stmt* raw = nullptr;
+  const char* tail = nullptr;
+  const int status =
+      sqlite3_prepare_v2(handle, sql->data(), static_cast<int>(sql->size()), &raw, &tail);
+  StatementPtr statement(raw);
+  if (status != SQLITE_OK) sandbox.Throw();
+  sql->remove_prefix(static_cast<size_t>(tail - sql->data()));
+  return statement;
+}
+
+}  // namespace
+
+Rows Query(Database& database, const std::string& sql, const Parameters& parameters) {
+  SQLite::Statement statement(database.connection(), sql);
+  Rows result;
+  for (const auto& [name, value] : parameters) {
+    const std::string key = ":" + name;
+    if (const auto* number = std::get_if<int64_t>(&value)) {
+      statement.bind(key, *number);
+    } else if (const auto* real = std::get_if<double>(&value)) {
+      statement.bind(key, *real);
+    } else if (const auto* text = std::get_if<std::string>(&value)) {
+      statement.bind(key, *text);
+    }
+  }
+  for (int i = 0; i < statement.getColumnCount(); ++i) result.columns.emplace_back(statement.getColumnName(i));
+  while (statement.executeStep()) {
+    Row row;
+    for (int i = 0; i < statement.getColumnCount(); ++i) {
+      const SQLite::Column cell = statement.getColumn(i);
+      if (cell.isInteger()) {
+        row.emplace_back(cell.getInt64());
+      } else if (cell.isFloat()) {
+        row.emplace_back(cell.getDouble());
+      } else if (cell.isNull()) {
+        row.emplace_back();
+      } else {
+        row.emplace_back(cell.getString());
+      }
+    }
+    result.rows.push_back(std::move(row));
+  }
+  return result;
+}
+
+void QueryInSandbox(Database& database, std::string_view sql, const Parameters& parameters,
+                    const SandboxLimits& limits, const RowSink& sink) {
+  // SQLite would stop at a NUL and run the rest never: refuse it. Also bounds what is cast to int below.
+  if (sql.find('\0') != std::string_view::npos) throw Error("SQL: a NUL byte in the text", ExitCode::kUsage);
+  if (sql.size() > static_cast<size_t>(kMaxSqlBytes)) {
+    throw Error(fmt::format("SQL: {} bytes, at most {} are taken", sql.size(), kMaxSqlBytes), ExitCode::kUsage);
+  }
+  sqlite3* const handle = database.connection().getHandle();
+  const Sandbox sandbox(handle, limits);
+  StatementPtr statement;
+  while (statement == nullptr && !sql.empty()) statement = Prepare(handle, sandbox, &sql);  // Skips empty ones.
+  if (statement == nullptr) throw Error("SQL: no statement in the text", ExitCode::kUsage);
+  while (!sql.empty()) {
+    if (Prepare(handle, sandbox, &sql) != nullptr) {
+      throw Error("more than one statement; `query` runs one SELECT at a time", ExitCode::kUsage);
+    }
+  }
+  BindAll(statement.get(), parameters);
+  sink.columns(ColumnNames(statement.get()));
+  for (;;) {
+    const int status = sqlite3_step(statement.get());
+    if (status == SQLITE_DONE) return;
+    if (status != SQLITE_ROW) sandbox.Throw();
+    sink.row(ReadRow(statement.get()));
+  }
+}
+
+}  // namespace oomdb

@@ -1,0 +1,59 @@
+#include "schema/string_table.h"
+
+#include <SQLiteCpp/SQLiteCpp.h>
+
+#include <utility>
+
+#include "schema/text.h"
+
+namespace oomdb {
+namespace {
+
+// Past this the cache starts anew: a capture with endless distinct names must not fill the memory.
+constexpr size_t kMaxCachedBytes = size_t{256} << 20;
+
+}  // namespace
+
+StringTable::StringTable(SQLite::Database& connection)
+    : connection_(connection),
+      find_(std::make_unique<SQLite::Statement>(connection, "SELECT string_id FROM strings WHERE content = ?")),
+      insert_(connection, "strings", "string_id, content") {
+  next_id_ = connection.execAndGet("SELECT COALESCE(MAX(string_id), 0) + 1 FROM strings").getInt64();
+  table_was_empty_ = next_id_ == 1;
+}
+
+StringTable::~StringTable() = default;
+
+std::optional<int64_t> StringTable::Intern(std::string_view text) {
+  if (text.empty()) return std::nullopt;
+  if (const auto found = cache_.find(text); found != cache_.end()) return found->second;
+  std::string clean = IsCleanText(text) ? std::string(text) : CleanText(text);
+  if (clean != text) {
+    const std::optional<int64_t> id = Intern(clean);
+    cache_.emplace(text, *id);
+    return id;
+  }
+  if (cached_bytes_ > kMaxCachedBytes) {
+    insert_.Flush();
+    cache_.clear();
+    cached_bytes_ = 0;
+    table_was_empty_ = false;
+  }
+  std::optional<int64_t> id;
+  if (!table_was_empty_) {
+    find_->bindNoCopy(1, clean);
+    if (find_->executeStep()) id = find_->getColumn(0).getInt64();
+    find_->reset();
+  }
+  if (!id.has_value()) {
+    id = next_id_++;
+    insert_.Add({*id, clean});
+  }
+  cached_bytes_ += clean.size() + 64;
+  cache_.emplace(std::move(clean), *id);
+  return id;
+}
+
+void StringTable::Flush() { insert_.Flush(); }
+
+}  // namespace oomdb

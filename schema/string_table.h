@@ -1,0 +1,49 @@
+// The table `strings`: every repeated text once.
+#ifndef OOMDB_SCHEMA_STRING_TABLE_H_
+#define OOMDB_SCHEMA_STRING_TABLE_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "schema/bulk_insert.h"
+
+namespace SQLite {
+class Database;
+class Statement;
+}  // namespace SQLite
+
+namespace oomdb {
+
+// Valid within one write transaction: another writer may add strings between two.
+class StringTable {
+ public:
+  explicit StringTable(SQLite::Database& connection);
+  ~StringTable();
+
+  // The id of `text`, which is added when it is new; std::nullopt (NULL) for an empty one. Bytes that are not UTF-8 are
+  // replaced.
+  std::optional<int64_t> Intern(std::string_view text);
+  void Flush();
+
+ private:
+  struct Hash {
+    using is_transparent = void;
+    size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
+  };
+
+  SQLite::Database& connection_;
+  int64_t next_id_ = 1;
+  bool table_was_empty_ = false;
+  size_t cached_bytes_ = 0;
+  std::unordered_map<std::string, int64_t, Hash, std::equal_to<>> cache_;
+  std::unique_ptr<SQLite::Statement> find_;
+  BulkInsert insert_;
+};
+
+}  // namespace oomdb
+
+#endif  // OOMDB_SCHEMA_STRING_TABLE_H_
