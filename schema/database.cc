@@ -114,6 +114,23 @@ void Override(SQLite::Database& connection, const SettingOverrides& overrides) {
   }
 }
 
+// `temp.settings` with every default: settings.sql names the table without a schema, and temp comes first.
+void MakeDefaultSettings(SQLite::Database& connection) {
+  connection.exec(
+      "CREATE TEMP TABLE settings (name TEXT PRIMARY KEY, setting INTEGER, meaning TEXT NOT NULL) STRICT, WITHOUT ROWID");
+  connection.exec(std::string(SettingsSql()));
+}
+
+// Adds the settings that the file lacks. Values that it has are the user's and stay.
+void StoreSettings(SQLite::Database& connection) {
+  MakeDefaultSettings(connection);
+  connection.exec(
+      "INSERT OR IGNORE INTO main.settings SELECT name, setting, meaning FROM temp.settings;"
+      "UPDATE main.settings SET meaning = d.meaning FROM temp.settings d "
+      "WHERE d.name = main.settings.name AND d.meaning <> main.settings.meaning;"
+      "DROP TABLE temp.settings");
+}
+
 // What a file from somebody else may not do, however its schema is made.
 void Distrust(SQLite::Database& connection) {
   sqlite3* const handle = connection.getHandle();
@@ -139,11 +156,10 @@ void RollBackJournal(const std::string& path) {
 // Views in `temp`, over a `temp.settings` that has the file's values, our defaults for the rest, and the overrides.
 void ShadowWithOurs(SQLite::Database& connection, std::span<const ViewDefinition> views,
                     const SettingOverrides& overrides) {
+  MakeDefaultSettings(connection);
   connection.exec(
-      "CREATE TEMP TABLE settings (name TEXT PRIMARY KEY, setting INTEGER, meaning TEXT NOT NULL) STRICT, WITHOUT ROWID;"
-      "INSERT INTO temp.settings SELECT name, setting, meaning FROM main.settings WHERE typeof(name) = 'text' "
+      "INSERT OR REPLACE INTO temp.settings SELECT name, setting, meaning FROM main.settings WHERE typeof(name) = 'text' "
       "AND typeof(setting) IN ('integer', 'null') AND typeof(meaning) = 'text'");
-  connection.exec(std::string(SettingsSql()));
   Override(connection, overrides);
   for (const ViewDefinition& view : views) {
     connection.exec(fmt::format("CREATE TEMP VIEW {} AS {}", view.name, view.select));
@@ -175,7 +191,7 @@ Database Database::OpenForIngest(const std::string& path, std::span<const ViewDe
     } else {
       Migrate(*connection, version, Migrations());
     }
-    connection->exec(std::string(SettingsSql()));
+    StoreSettings(*connection);
     StoreViews(*connection, views);
     transaction.commit();
   } catch (const SQLite::Exception& error) {
@@ -215,7 +231,7 @@ Database Database::Throwaway(std::span<const ViewDefinition> views, const Settin
   std::unique_ptr<SQLite::Database> connection = Connect("", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
   connection->exec("PRAGMA synchronous = OFF");
   CreateTables(*connection);
-  connection->exec(std::string(SettingsSql()));
+  StoreSettings(*connection);
   Override(*connection, overrides);
   StoreViews(*connection, views);
   return Database(std::move(connection), "");

@@ -77,10 +77,10 @@ void BufferAssignment::ReadBuffers(const proto::BufferAssignmentProto& assignmen
     buffer.memory_space = proto->color();
     const auto& at = proto->defined_at();
     // Older compilers name the instruction and leave its id 0.
-    if (at.instruction_id() == 0 && !at.instruction_name().empty()) {
+    const bool only_named = at.instruction_id() == 0 && !at.instruction_name().empty();
+    if (!only_named) buffer.value.instruction = instructions.FindById(at.instruction_id());
+    if (buffer.value.instruction == kNone && !at.instruction_name().empty()) {
       buffer.value.instruction = instructions.FindByName(at.instruction_name());
-    } else {
-      buffer.value.instruction = instructions.FindById(at.instruction_id());
     }
     if (at.shape_index_size() > static_cast<int>(kMaxShapeIndexDepth)) {
       buffer.value.instruction = kNone;
@@ -99,9 +99,8 @@ void BufferAssignment::ReadBuffers(const proto::BufferAssignmentProto& assignmen
   for (int32_t i = 0; i < static_cast<int32_t>(buffers_.size()); ++i) {
     if (buffers_[i].value.instruction != kNone) by_value_.push_back(i);
   }
-  std::stable_sort(by_value_.begin(), by_value_.end(), [this](int32_t a, int32_t b) {
-    return buffers_[a].value < buffers_[b].value;
-  });
+  std::stable_sort(by_value_.begin(), by_value_.end(),
+                   [this](int32_t a, int32_t b) { return buffers_[a].value < buffers_[b].value; });
 }
 
 void BufferAssignment::Assign(IssueLog& log) {

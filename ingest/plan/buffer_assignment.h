@@ -1,4 +1,5 @@
-// The compiler's buffer assignment: allocations by class and memory space, and the logical buffers in them.
+// The compiler's buffer assignment: allocations by class and memory space, and the logical buffers
+// in them.
 #ifndef OOMDB_INGEST_PLAN_BUFFER_ASSIGNMENT_H_
 #define OOMDB_INGEST_PLAN_BUFFER_ASSIGNMENT_H_
 
@@ -15,7 +16,8 @@
 
 namespace oomdb {
 
-// The class of an allocation, the first that holds: parameter, constant, thread_local, output, else temp.
+// The class of an allocation, the first that holds: parameter, constant, thread_local, output, else
+// temp.
 AllocationClass ClassOf(const proto::BufferAllocationProto& allocation);
 
 // The name of a memory space: XLA's colors as its reports name them, and 5 as JAX uses it.
@@ -44,7 +46,9 @@ class BufferAssignment {
                    IssueLog& log);
 
   // Ascending index; of two with one index the first counts.
-  const std::vector<const proto::BufferAllocationProto*>& allocations() const { return allocations_; }
+  const std::vector<const proto::BufferAllocationProto*>& allocations() const {
+    return allocations_;
+  }
   // In step with allocations(): their sizes, those that can't be as 0.
   const std::vector<int64_t>& allocation_bytes() const { return allocation_bytes_; }
   // Ascending id.
@@ -66,7 +70,8 @@ class BufferAssignment {
   std::vector<int32_t> by_value_;  // Positions in buffers(), ordered by value.
 };
 
-// The distinct (parameter, index) pairs that the module's input-output alias table donates, ordered.
+// The distinct (parameter, index) pairs that the module's input-output alias table donates,
+// ordered.
 using DonatedParameters = std::vector<std::pair<int64_t, ShapeIndex>>;
 DonatedParameters ReadDonated(const proto::HloModuleProto& module);
 

@@ -19,8 +19,8 @@ struct TraceResult {
   std::vector<Buffer> buffers;
 };
 
-// Replays traces one by one over the buffers of one assignment. The per-buffer state is allocated once and
-// reset only where a trace touched it, so that many traces cost no more than their events.
+// Replays traces one by one over the buffers of one assignment. The per-buffer state is allocated
+// once and reset only where a trace touched it, so that many traces cost no more than their events.
 class Replayer {
  public:
   Replayer(const BufferAssignment& assignment, IssueLog& log)
@@ -30,7 +30,8 @@ class Replayer {
         state_(buffers_.size()),
         place_(buffers_.size()) {}
 
-  // The memory space of the temp allocation that owns the trace's buffers; none when no buffer is a temp.
+  // The memory space of the temp allocation that owns the trace's buffers; none when no buffer is a
+  // temp.
   std::optional<int64_t> SpaceOf(const HeapSimulatorTrace& trace) const {
     for (const Event& event : trace.events()) {
       const int32_t b = assignment_.FindBuffer(event.buffer_id());
@@ -60,9 +61,9 @@ class Replayer {
     int32_t link = kNone;  // What it shares memory with; set once, and shortened towards the root.
     int64_t references = 0;
     bool touched = false;
-    bool live = false;             // Roots: the memory is taken.
-    int32_t shown_as = kNone;      // Roots, while live: the buffer whose row stands for the memory.
-    int64_t taken_at = 0;          // Roots, while live.
+    bool live = false;         // Roots: the memory is taken.
+    int32_t shown_as = kNone;  // Roots, while live: the buffer whose row stands for the memory.
+    int64_t taken_at = 0;      // Roots, while live.
     MaybeInt first_live;
     MaybeInt last_live;
   };
@@ -165,8 +166,8 @@ class Replayer {
       if (!sharer.first_live) sharer.first_live = n;
       return;
     }
-    // The reviving buffer's row stands for the memory, as long as it has the same size: the rows at the peak
-    // must sum up to the peak.
+    // The reviving buffer's row stands for the memory, as long as it has the same size: the rows at
+    // the peak must sum up to the peak.
     Take(root, buffers_[b].bytes == buffers_[root].bytes ? b : root, n);
     if (!sharer.first_live) sharer.first_live = n;
   }

@@ -68,7 +68,8 @@ MaybeInt ProgramIdOfName(std::string_view name) {
   uint64_t id = 0;
   auto [stop, error] = std::from_chars(name.data() + open + 1, end, id);
   if (error != std::errc() || stop != end) return std::nullopt;
-  return static_cast<int64_t>(id);  // Ids are 64 bits; those of the upper half are stored as negative.
+  return static_cast<int64_t>(
+      id);  // Ids are 64 bits; those of the upper half are stored as negative.
 }
 
 std::string PlatformOf(std::string_view device_type, std::string_view file_name,

@@ -1,5 +1,5 @@
-// Bare HLO protos: *.hlo.pb as XLA dumps them, *.hlo_proto.pb as XProf writes them beside a capture. Each is
-// a capture of its own with one module.
+// Bare HLO protos: *.hlo.pb as XLA dumps them, *.hlo_proto.pb as XProf writes them beside a
+// capture. Each is a capture of its own with one module.
 #ifndef OOMDB_INGEST_PLAN_HLO_IMPORTER_H_
 #define OOMDB_INGEST_PLAN_HLO_IMPORTER_H_
 
@@ -18,9 +18,9 @@ std::string HloHash(std::string_view bytes);
 // The number N of a name `module(N)`, std::nullopt where there is none.
 MaybeInt ProgramIdOfName(std::string_view name);
 
-// gpu, tpu or cpu; empty: unknown. Told by HloModuleProto.device_type, else by what follows the module's
-// name in the file's: `sm_8.0_gpu_after_optimizations`, `cl_933746096.after_optimizations` (TPU),
-// `cpu_after_optimizations`.
+// gpu, tpu or cpu; empty: unknown. Told by HloModuleProto.device_type, else by what follows the
+// module's name in the file's: `sm_8.0_gpu_after_optimizations`, `cl_933746096.after_optimizations`
+// (TPU), `cpu_after_optimizations`.
 std::string PlatformOf(std::string_view device_type, std::string_view file_name,
                        std::string_view module_name);
 

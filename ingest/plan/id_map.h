@@ -1,5 +1,5 @@
-// Look-up of the ids of an untrusted proto: a sorted array, so that no choice of ids is slow (a hash
-// table can be made to collide). Of equal ids the first one added wins.
+// Look-up of the ids of an untrusted proto: a sorted array, so that no choice of ids is slow (a
+// hash table can be made to collide). Of equal ids the first one added wins.
 #ifndef OOMDB_INGEST_PLAN_ID_MAP_H_
 #define OOMDB_INGEST_PLAN_ID_MAP_H_
 

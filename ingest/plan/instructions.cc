@@ -66,8 +66,7 @@ int32_t Instructions::Called(InstructionNumber i, int n) const {
 InstructionNumber Instructions::RootOf(int32_t computation) const {
   if (computation == kNone) return kNone;
   const auto [begin, end] = ranges_[computation];
-  const InstructionNumber found =
-      ids_.FindFrom(module_.computations(computation).root_id(), begin);
+  const InstructionNumber found = ids_.FindFrom(module_.computations(computation).root_id(), begin);
   return found < end ? found : kNone;
 }
 

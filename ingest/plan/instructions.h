@@ -1,5 +1,5 @@
-// An index over a module's computations and instructions: ids to dense numbers, operands, and the users
-// that pass a value on unchanged. Points into the proto, which must outlive it.
+// An index over a module's computations and instructions: ids to dense numbers, operands, and the
+// users that pass a value on unchanged. Points into the proto, which must outlive it.
 #ifndef OOMDB_INGEST_PLAN_INSTRUCTIONS_H_
 #define OOMDB_INGEST_PLAN_INSTRUCTIONS_H_
 
@@ -16,7 +16,8 @@
 
 namespace oomdb {
 
-// An instruction's place in the module, counted over all computations in stored order; IdMap::kNone: none.
+// An instruction's place in the module, counted over all computations in stored order;
+// IdMap::kNone: none.
 using InstructionNumber = int32_t;
 
 // A value: what an instruction makes, at a place inside its result.
@@ -42,8 +43,8 @@ class Instructions {
   // By name, as older compilers refer to them. Builds its index at the first call.
   InstructionNumber FindByName(std::string_view name) const;
 
-  // The nth operand. Ids are looked up within the instruction's own computation: they are unique there in
-  // every compiler, and in most of them in the whole module.
+  // The nth operand. Ids are looked up within the instruction's own computation: they are unique
+  // there in every compiler, and in most of them in the whole module.
   InstructionNumber Operand(InstructionNumber i, int n) const;
 
   // Computations are numbered in stored order too; kNone where there is none.

@@ -1,5 +1,5 @@
-// What keeps the reading of an untrusted plan bounded: sums that can't overflow, a budget for text that
-// many rows repeat, and a log that counts equal problems instead of repeating them.
+// What keeps the reading of an untrusted plan bounded: sums that can't overflow, a budget for text
+// that many rows repeat, and a log that counts equal problems instead of repeating them.
 #ifndef OOMDB_INGEST_PLAN_LIMITS_H_
 #define OOMDB_INGEST_PLAN_LIMITS_H_
 
@@ -33,8 +33,8 @@ class IssueLog {
   std::vector<IssueFact> issues_;  // One per key; there are few keys.
 };
 
-// Admits sizes as long as they and their sum stay far from overflow, so that whatever is summed later,
-// here or in SQL, is exact.
+// Admits sizes as long as they and their sum stay far from overflow, so that whatever is summed
+// later, here or in SQL, is exact.
 class SizeGuard {
  public:
   // `size` where it is possible, else 0 and an issue.
@@ -53,8 +53,8 @@ class SizeGuard {
   int64_t total_ = 0;
 };
 
-// Limits the text that rows copy out of a proto. A real plan needs a few times the proto's size; one made
-// to repeat a long name for every buffer would need its square.
+// Limits the text that rows copy out of a proto. A real plan needs a few times the proto's size;
+// one made to repeat a long name for every buffer would need its square.
 class TextBudget {
  public:
   TextBudget(int64_t proto_bytes, IssueLog& log)

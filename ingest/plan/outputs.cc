@@ -9,8 +9,8 @@ namespace {
 constexpr int32_t kNone = IdMap::kNone;
 // More leaves than any program returns (the largest models have some ten thousand).
 constexpr size_t kMaxLeaves = 1'000'000;
-constexpr int64_t kStepsPerInstruction = 64;
-constexpr int64_t kStepsFloor = 1'000'000;
+constexpr int64_t kStepsPerInstruction = 16;
+constexpr int64_t kStepsFloor = 100'000;
 constexpr int kMaxFusionRootSteps = 64;
 
 // A computation that the search went into, and where it came from.

@@ -15,8 +15,9 @@
 namespace oomdb {
 
 // Follows a value back to the instruction that makes it: through tuple, get-tuple-element, bitcast,
-// optimization-barrier, into calls, asynchronous wrappers and loop bodies (what a loop's body puts at the
-// value's place; what entered the loop when the body passes it on unchanged). Copies make a value.
+// optimization-barrier, into calls, asynchronous wrappers and loop bodies (what a loop's body puts
+// at the value's place; what entered the loop when the body passes it on unchanged). Copies make a
+// value.
 class Origins {
  public:
   Origins(const Instructions& instructions, IssueLog& log);
@@ -24,9 +25,9 @@ class Origins {
   // All values on the way, from `value` to what makes it (the last; at least one entry).
   std::vector<ValueAt> PathOf(ValueAt value);
 
-  // The instruction itself; for a fusion the one inside it that makes the value, from the fusion's root
-  // through tuples, bitcasts and converts: so an update in place shows as dynamic-update-slice or scatter,
-  // and an optimizer's update that is fused with a gradient as itself.
+  // The instruction itself; for a fusion the one inside it that makes the value, from the fusion's
+  // root through tuples, bitcasts and converts: so an update in place shows as dynamic-update-slice
+  // or scatter, and an optimizer's update that is fused with a gradient as itself.
   InstructionNumber MakerOf(const ValueAt& value) const;
 
  private:

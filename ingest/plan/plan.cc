@@ -48,7 +48,8 @@ void Describe(const Instructions& instructions, const LogicalBuffer& logical, St
   buffer->shape_index = text.Copy(PrintShapeIndex(logical.value.index));
   const proto::ShapeProto* shape = SubshapeAt(instruction.shape(), logical.value.index);
   if (shape == nullptr) {
-    log.Warn("plan_shape_index", "a logical buffer is at a place that its instruction's shape lacks");
+    log.Warn("plan_shape_index",
+             "a logical buffer is at a place that its instruction's shape lacks");
     return;
   }
   buffer->dtype = DtypeName(shape->element_type());
@@ -58,8 +59,8 @@ void Describe(const Instructions& instructions, const LogicalBuffer& logical, St
 }
 
 void ReadBuffers(const Instructions& instructions, const BufferAssignment& assignment,
-                 const HeapReplay& replay, NameStacks& stacks, StackFrames& frames, TextBudget& text,
-                 IssueLog& log, Plan* plan) {
+                 const HeapReplay& replay, NameStacks& stacks, StackFrames& frames,
+                 TextBudget& text, IssueLog& log, Plan* plan) {
   plan->buffers.reserve(assignment.buffers().size());
   for (int32_t b = 0; b < static_cast<int32_t>(assignment.buffers().size()); ++b) {
     const LogicalBuffer& logical = assignment.buffers()[b];
@@ -79,8 +80,7 @@ void ReadBuffers(const Instructions& instructions, const BufferAssignment& assig
       if (IsWorkspace(instructions, logical.value)) {
         buffer.role = Role::kWorkspace;
       } else {
-        const std::optional<NameStack> stack =
-            stacks.OfBuffer(assignment, b, replay.sharers[b]);
+        const std::optional<NameStack> stack = stacks.OfBuffer(assignment, b, replay.sharers[b]);
         buffer.role = stack ? RoleOf(stack->text) : Role::kOther;
         if (stack && stack->via != IdMap::kNone) {
           buffer.role_via = text.Copy(instructions[stack->via].name());

@@ -27,9 +27,9 @@ struct PlanAllocation {
   int64_t memory_space = 0;
   AllocationClass allocation_class = AllocationClass::kTemp;
   int64_t bytes = 0;
-  MaybeInt parameter_number;          // Parameters only.
-  std::string parameter_shape_index;  // "{0,1}"; "{}" for the whole; empty when not a parameter.
-  std::string shape;                  // Parameters only: without layout.
+  MaybeInt parameter_number;           // Parameters only.
+  std::string parameter_shape_index;   // "{0,1}"; "{}" for the whole; empty when not a parameter.
+  std::string shape;                   // Parameters only: without layout.
   std::optional<bool> aliased_output;  // Parameters only.
   bool is_tuple = false;
 };
@@ -94,7 +94,8 @@ struct Plan {
   std::string module_name;  // HloModuleProto.name
   MaybeInt module_id;       // HloModuleProto.id, where present.
   std::string device_type;  // HloModuleProto.device_type; empty in older compilers.
-  // False: compiled no further than that, or stripped; what is said of memory below is then not known.
+  // False: compiled no further than that, or stripped; what is said of memory below is then not
+  // known.
   bool has_buffer_assignment = false;
   int64_t instruction_count = 0;
   int64_t remat_instruction_count = 0;

@@ -6,10 +6,10 @@
 namespace oomdb {
 namespace {
 
-// Searches downstream are short; a module made of long chains of unnamed instructions must not make them
-// quadratic.
-constexpr int64_t kStepsPerInstruction = 64;
-constexpr int64_t kStepsFloor = 1'000'000;
+// Searches downstream are short; a module made of long chains of unnamed instructions must not make
+// them quadratic.
+constexpr int64_t kStepsPerInstruction = 16;
+constexpr int64_t kStepsFloor = 100'000;
 
 bool HasNameStack(const proto::HloInstructionProto& instruction) {
   return instruction.metadata().op_name().find('/') != std::string::npos;

@@ -13,14 +13,14 @@ struct ElementType {
 
 // Indexed by xla_data.proto PrimitiveType.
 constexpr std::array<ElementType, 37> kElementTypes = {{
-    {"invalid", -1},      {"pred", 8},       {"s8", 8},      {"s16", 16},    {"s32", 32},
-    {"s64", 64},          {"u8", 8},         {"u16", 16},    {"u32", 32},    {"u64", 64},
-    {"f16", 16},          {"f32", 32},       {"f64", 64},    {"tuple", -1},  {"opaque", -1},
-    {"c64", 64},          {"bf16", 16},      {"token", 0},   {"c128", 128},  {"f8e5m2", 8},
-    {"f8e4m3fn", 8},      {"s4", 4},         {"u4", 4},      {"f8e4m3b11fnuz", 8},
-    {"f8e5m2fnuz", 8},    {"f8e4m3fnuz", 8}, {"s2", 2},      {"u2", 2},      {"f8e4m3", 8},
-    {"f8e3m4", 8},        {"s1", 1},         {"u1", 1},      {"f4e2m1fn", 4}, {"f8e8m0fnu", 8},
-    {"b", -1},            {"f6e3m2fn", 6},   {"f6e2m3fn", 6},
+    {"invalid", -1},   {"pred", 8},     {"s8", 8},       {"s16", 16},          {"s32", 32},
+    {"s64", 64},       {"u8", 8},       {"u16", 16},     {"u32", 32},          {"u64", 64},
+    {"f16", 16},       {"f32", 32},     {"f64", 64},     {"tuple", -1},        {"opaque", -1},
+    {"c64", 64},       {"bf16", 16},    {"token", 0},    {"c128", 128},        {"f8e5m2", 8},
+    {"f8e4m3fn", 8},   {"s4", 4},       {"u4", 4},       {"f8e4m3b11fnuz", 8}, {"f8e5m2fnuz", 8},
+    {"f8e4m3fnuz", 8}, {"s2", 2},       {"u2", 2},       {"f8e4m3", 8},        {"f8e3m4", 8},
+    {"s1", 1},         {"u1", 1},       {"f4e2m1fn", 4}, {"f8e8m0fnu", 8},     {"b", -1},
+    {"f6e3m2fn", 6},   {"f6e2m3fn", 6},
 }};
 
 // XLA numbers the elements of a long tuple every so often.
@@ -131,7 +131,8 @@ std::string PrintShapeIndex(std::span<const int64_t> index) {
   return text + "}";
 }
 
-const proto::ShapeProto* SubshapeAt(const proto::ShapeProto& shape, std::span<const int64_t> index) {
+const proto::ShapeProto* SubshapeAt(const proto::ShapeProto& shape,
+                                    std::span<const int64_t> index) {
   const proto::ShapeProto* at = &shape;
   for (int64_t place : index) {
     if (!IsTuple(*at) || place < 0 || place >= at->tuple_shapes_size()) return nullptr;

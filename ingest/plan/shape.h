@@ -34,8 +34,8 @@ bool IsTuple(const proto::ShapeProto& shape);
 // "f32", "bf16", "tuple"; "type_N" for a number that is not known here.
 std::string DtypeName(int32_t element_type);
 
-// As XLA's HumanString prints it: "f32[8,128]", "(f32[2], s32[])", "f32[<=8]", "token[]". A tuple of more
-// than five elements has XLA's /*index=5*/ marks.
+// As XLA's HumanString prints it: "f32[8,128]", "(f32[2], s32[])", "f32[<=8]", "token[]". A tuple
+// of more than five elements has XLA's /*index=5*/ marks.
 std::string PrintShape(const proto::ShapeProto& shape);
 
 // As XLA prints the layout of an array: "{1,0:T(8,128)S(1)}"; empty where there is none to print.
@@ -47,10 +47,10 @@ std::string PrintShapeIndex(std::span<const int64_t> index);
 // The element of `shape` at `index`, or null when there is none.
 const proto::ShapeProto* SubshapeAt(const proto::ShapeProto& shape, std::span<const int64_t> index);
 
-// Elements x element size in bytes, without padding. Types below a byte take a whole byte an element unless
-// their layout packs them (element_size_in_bits). A tuple: 8 bytes a pointer. Dynamic dimensions count with
-// their bound. std::nullopt: not known (opaque, an unknown type, an unbounded or negative dimension) or more
-// than an int64.
+// Elements x element size in bytes, without padding. Types below a byte take a whole byte an
+// element unless their layout packs them (element_size_in_bits). A tuple: 8 bytes a pointer.
+// Dynamic dimensions count with their bound. std::nullopt: not known (opaque, an unknown type, an
+// unbounded or negative dimension) or more than an int64.
 std::optional<int64_t> UnpaddedBytes(const proto::ShapeProto& shape);
 
 // The indices of everything in `shape` that is no tuple, in order. Stops at `max_leaves`.

@@ -1,4 +1,5 @@
-// The Python stack frames of a module (StackFrameIndexProto), and which of them a person wants to see.
+// The Python stack frames of a module (StackFrameIndexProto), and which of them a person wants to
+// see.
 #ifndef OOMDB_INGEST_PLAN_STACK_FRAMES_H_
 #define OOMDB_INGEST_PLAN_STACK_FRAMES_H_
 
@@ -29,14 +30,16 @@ class StackFrames {
   StackFrames(const proto::StackFrameIndexProto& index, IssueLog& log);
 
   // `frame_id` is 1-based, as in OpMetadata.stack_frame_id.
-  bool Has(int64_t frame_id) const { return frame_id > 0 && frame_id <= index_.stack_frames_size(); }
+  bool Has(int64_t frame_id) const {
+    return frame_id > 0 && frame_id <= index_.stack_frames_size();
+  }
 
   // What `frame_id` itself stands for; empty where its parts are missing.
   SourceLine At(int64_t frame_id) const;
 
-  // The line of an instruction: of its metadata where that has a file (the function then comes from the
-  // frame of the same file and line, if any), else of the innermost frame of its stack outside installed
-  // packages, else of the innermost.
+  // The line of an instruction: of its metadata where that has a file (the function then comes from
+  // the frame of the same file and line, if any), else of the innermost frame of its stack outside
+  // installed packages, else of the innermost.
   SourceLine LineOf(const proto::OpMetadata& metadata) const;
 
   // Notes that `frame_id` and its callers are needed.

@@ -1,7 +1,8 @@
 #include "ingest/xplane/allocator_series.h"
 
 #include <algorithm>
-#include <unordered_map>
+#include <bit>
+#include <map>
 
 namespace oomdb {
 namespace {
@@ -13,26 +14,51 @@ bool Follows(const AllocatorEvent& before, const AllocatorEvent& after) {
   return InUseBefore(after) == before.in_use_bytes;
 }
 
+// The event of a moment that comes first when none is known before: the one whose total none of the others leaves.
+size_t FirstOfMoment(const std::vector<AllocatorEvent>& events, const std::vector<int32_t>& order, size_t end) {
+  for (size_t i = 0; i < end; ++i) {
+    const auto precedes = [&](int32_t other) {
+      return other != order[i] && Follows(events[other], events[order[i]]);
+    };
+    if (std::none_of(order.begin(), order.begin() + end, precedes)) return i;
+  }
+  return 0;
+}
+
 // Events of one moment come from several threads; their running totals tell their order.
 void OrderMoments(const std::vector<AllocatorEvent>& events, std::vector<int32_t>* order) {
-  for (size_t begin = 0; begin < order->size();) {
-    size_t end = begin + 1;
-    while (end < order->size() &&
-           events[(*order)[end]].time_ps == events[(*order)[begin]].time_ps) {
+  const auto move_to = [&](size_t to, size_t from) {
+    std::rotate(order->begin() + to, order->begin() + from, order->begin() + from + 1);
+  };
+  for (size_t begin = 0, end; begin < order->size(); begin = end) {
+    end = begin + 1;
+    while (end < order->size() && events[(*order)[end]].time_ps == events[(*order)[begin]].time_ps) {
       ++end;
     }
-    if (end - begin > 1 && end - begin <= kMaxReordered && begin > 0) {
-      for (size_t i = begin; i < end; ++i) {
-        const AllocatorEvent& before = events[(*order)[i - 1]];
-        for (size_t j = i; j < end; ++j) {
-          if (!Follows(before, events[(*order)[j]])) continue;
-          std::rotate(order->begin() + i, order->begin() + j, order->begin() + j + 1);
-          break;
-        }
+    if (end - begin == 1 || end - begin > kMaxReordered) continue;
+    if (begin == 0) move_to(0, FirstOfMoment(events, *order, end));
+    for (size_t i = std::max<size_t>(begin, 1); i < end; ++i) {
+      const AllocatorEvent& before = events[(*order)[i - 1]];
+      for (size_t j = i; j < end; ++j) {
+        if (!Follows(before, events[(*order)[j]])) continue;
+        move_to(i, j);
+        break;
       }
     }
-    begin = end;
   }
+}
+
+std::vector<std::vector<int64_t>> Peaks(const std::vector<AllocatorEvent>& events,
+                                        const std::vector<int32_t>& order) {
+  std::vector<std::vector<int64_t>> levels(1);
+  for (const int32_t event : order) levels[0].push_back(events[event].in_use_bytes);
+  for (size_t half = 1; 2 * half <= order.size(); half *= 2) {
+    const std::vector<int64_t>& below = levels.back();
+    std::vector<int64_t> level(order.size() - 2 * half + 1);
+    for (size_t i = 0; i < level.size(); ++i) level[i] = std::max(below[i], below[i + half]);
+    levels.push_back(std::move(level));
+  }
+  return levels;
 }
 
 int64_t Add(int64_t a, int64_t b) { return TimeBase::Saturate(static_cast<__int128>(a) + b); }
@@ -69,6 +95,7 @@ std::vector<AllocatorSeries> BuildSeries(const HostTimeline& timeline) {
       if (i > 0 && !Follows(events[series.order[i - 1]], event)) ++series.reconciliation_breaks;
     }
     series.peak_bytes = std::max(series.peak_bytes, series.capture_peak_bytes);
+    series.peaks = Peaks(events, series.order);
   }
   return all;
 }
@@ -78,25 +105,29 @@ std::vector<PairedAllocation> PairAllocations(const HostTimeline& timeline,
   std::vector<PairedAllocation> all;
   for (size_t a = 0; a < series->size(); ++a) {
     AllocatorSeries& one = (*series)[a];
-    std::unordered_map<int64_t, size_t> live;  // By address.
+    // By address: the live allocation, or kFreed. (A sorted map: a capture chooses its addresses.)
+    constexpr size_t kFreed = SIZE_MAX;
+    std::map<int64_t, size_t> seen;
     int64_t unseen_bytes = one.before_capture_bytes;
     for (const int32_t index : one.order) {
       const AllocatorEvent& event = timeline.allocator_events[index];
-      const auto found = live.find(event.address);
+      const auto [found, is_new] = seen.try_emplace(event.address, kFreed);
+      size_t& live = found->second;
       if (event.is_allocation) {
-        if (found != live.end()) {
-          all[found->second].closed_by = index;
+        if (live != kFreed) {
+          all[live].closed_by = index;
           ++one.reconciliation_breaks;
-          live.erase(found);
         }
-        live.emplace(event.address, all.size());
+        live = all.size();
         all.push_back({static_cast<int32_t>(a), index, -1, -1, event.address, event.bytes,
                        event.requested_bytes});
-      } else if (found != live.end()) {
-        all[found->second].free_event = index;
-        live.erase(found);
+      } else if (live != kFreed) {
+        all[live].free_event = index;
+        live = kFreed;
       } else {
-        unseen_bytes -= event.bytes;
+        // Of the first event at an address it is known that the allocation was there before the capture; of a later
+        // one, that its allocation was lost.
+        if (is_new) unseen_bytes = Add(unseen_bytes, -event.bytes);
         all.push_back({static_cast<int32_t>(a), -1, index, -1, event.address, event.bytes,
                        event.requested_bytes});
       }
@@ -108,27 +139,35 @@ std::vector<PairedAllocation> PairAllocations(const HostTimeline& timeline,
   return all;
 }
 
+namespace {
+
+// The place in the series of the first event at `time_ps` or later.
+size_t FirstFrom(const HostTimeline& timeline, const AllocatorSeries& series, int64_t time_ps) {
+  const auto event = std::lower_bound(
+      series.order.begin(), series.order.end(), time_ps, [&](int32_t index, int64_t time) {
+        return timeline.allocator_events[index].time_ps < time;
+      });
+  return static_cast<size_t>(event - series.order.begin());
+}
+
+}  // namespace
+
 MaybeInt InUseAt(const HostTimeline& timeline, const AllocatorSeries& series, int64_t time_ps) {
   if (series.order.empty()) return std::nullopt;
-  const auto after = std::lower_bound(
-      series.order.begin(), series.order.end(), time_ps, [&](int32_t event, int64_t time) {
-        return timeline.allocator_events[event].time_ps < time;
-      });
-  if (after == series.order.begin()) return InUseBefore(timeline.allocator_events[*after]);
-  return timeline.allocator_events[*(after - 1)].in_use_bytes;
+  const size_t after = FirstFrom(timeline, series, time_ps);
+  if (after == 0) return InUseBefore(timeline.allocator_events[series.order[0]]);
+  return timeline.allocator_events[series.order[after - 1]].in_use_bytes;
 }
 
 MaybeInt PeakWithin(const HostTimeline& timeline, const AllocatorSeries& series, int64_t start_ps,
                     int64_t end_ps) {
-  MaybeInt peak = InUseAt(timeline, series, start_ps);
-  auto event = std::lower_bound(
-      series.order.begin(), series.order.end(), start_ps, [&](int32_t index, int64_t time) {
-        return timeline.allocator_events[index].time_ps < time;
-      });
-  for (; event != series.order.end() && timeline.allocator_events[*event].time_ps <= end_ps; ++event) {
-    peak = std::max(*peak, timeline.allocator_events[*event].in_use_bytes);
-  }
-  return peak;
+  const MaybeInt at_start = InUseAt(timeline, series, start_ps);
+  const size_t first = FirstFrom(timeline, series, start_ps);
+  const size_t end = FirstFrom(timeline, series, end_ps + 1);
+  if (!at_start || end <= first) return at_start;
+  const size_t level = std::bit_width(end - first) - 1;
+  const std::vector<int64_t>& peaks = series.peaks[level];
+  return std::max({*at_start, peaks[first], peaks[end - (size_t{1} << level)]});
 }
 
 }  // namespace oomdb

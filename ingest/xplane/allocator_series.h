@@ -33,6 +33,8 @@ struct AllocatorSeries {
   int64_t allocation_count = 0;
   int64_t deallocation_count = 0;
   int64_t reconciliation_breaks = 0;
+  // The most in use of runs of events: level k holds it for 2^k events from each position of `order` on.
+  std::vector<std::vector<int64_t>> peaks;
 };
 
 // In use before the event: what it says, undone.

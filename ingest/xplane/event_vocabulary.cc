@@ -1,58 +1,59 @@
 #include "ingest/xplane/event_vocabulary.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 
 namespace oomdb {
 namespace {
 
-enum class Match { kWhole, kPrefix, kSuffix };
+enum class Where { kWhole, kPrefix, kSuffix };
 
 struct NameRow {
   std::string_view text;
-  Match match;
+  Where where;
   EventRole role;
   std::string_view source;  // Which recorder emits it: measured on captures unless it says otherwise.
 };
 
 // First match wins, so longer names stand before the ones they contain. A "[N] " prefix is taken off first.
 constexpr auto kNames = std::to_array<NameRow>({
-    {"MemoryAllocation", Match::kWhole, EventRole::kAllocation, "BFC allocator"},
-    {"MemoryDeallocation", Match::kWhole, EventRole::kDeallocation, "BFC allocator"},
-    {"AllocatorRetry", Match::kPrefix, EventRole::kRetry, "BFC allocator, some builds"},
-    {"DeviceMemAllocator::Alloc", Match::kWhole, EventRole::kPoolGrowth, "stream executor"},
-    {"::ExecuteHelperOnSingleDevice", Match::kSuffix, EventRole::kExecute, "CommonPjRt, jax 0.10"},
-    {"::ExecuteHelper", Match::kSuffix, EventRole::kExecute, "PjRtStreamExecutor, jax 0.4"},
-    {"Build buffer allocations", Match::kWhole, EventRole::kAllocating, "GpuExecutable"},
-    {"::ExecutePrepare", Match::kSuffix, EventRole::kAllocating, "CommonPjRt"},
-    {"::ExecutePrepareWithOomRetries", Match::kSuffix, EventRole::kAllocating, "CommonPjRt, 2026"},
-    {"KernelAndDeviceFunc::Run", Match::kWhole, EventRole::kAllocating, "TensorFlow eager"},
-    {"GpuExecutable::ExecuteThunks", Match::kWhole, EventRole::kLaunch, "GpuExecutable"},
-    {":XLA GPU module", Match::kSuffix, EventRole::kLaunch, "GpuExecutable"},
-    {"::EnqueueExecution", Match::kSuffix, EventRole::kExecuteInner, "PjRtStreamExecutor"},
-    {"PjRtStreamExecutorRawLoadedExecutable::Execute", Match::kWhole, EventRole::kExecuteInner,
+    {"MemoryAllocation", Where::kWhole, EventRole::kAllocation, "BFC allocator"},
+    {"MemoryDeallocation", Where::kWhole, EventRole::kDeallocation, "BFC allocator"},
+    {"AllocatorRetry", Where::kPrefix, EventRole::kRetry, "BFC allocator, some builds"},
+    {"DeviceMemAllocator::Alloc", Where::kWhole, EventRole::kPoolGrowth, "stream executor"},
+    {"::ExecuteHelperOnSingleDevice", Where::kSuffix, EventRole::kExecute, "CommonPjRt, jax 0.10"},
+    {"::ExecuteHelper", Where::kSuffix, EventRole::kExecute, "PjRtStreamExecutor, jax 0.4"},
+    {"Build buffer allocations", Where::kWhole, EventRole::kAllocating, "GpuExecutable"},
+    {"::ExecutePrepare", Where::kSuffix, EventRole::kPrepare, "CommonPjRt"},
+    {"::ExecutePrepareWithOomRetries", Where::kSuffix, EventRole::kAllocating, "CommonPjRt, 2026"},
+    {"KernelAndDeviceFunc::Run", Where::kWhole, EventRole::kAllocating, "TensorFlow eager"},
+    {"GpuExecutable::ExecuteThunks", Where::kWhole, EventRole::kLaunch, "GpuExecutable"},
+    {":XLA GPU module", Where::kSuffix, EventRole::kLaunch, "GpuExecutable"},
+    {"::EnqueueExecution", Where::kSuffix, EventRole::kExecuteInner, "PjRtStreamExecutor"},
+    {"PjRtStreamExecutorRawLoadedExecutable::Execute", Where::kWhole, EventRole::kExecuteInner,
      "CommonPjRt on GPU"},
-    {"PjRtStreamExecutorLoadedExecutable::Execute", Match::kWhole, EventRole::kExecuteInner,
+    {"PjRtStreamExecutorLoadedExecutable::Execute", Where::kWhole, EventRole::kExecuteInner,
      "PjRtStreamExecutor"},
-    {"PJRT_LoadedExecutable_Execute", Match::kWhole, EventRole::kExecuteInner, "PJRT C API"},
-    {"PjRtCApiLoadedExecutable::Execute", Match::kWhole, EventRole::kExecuteInner, "PJRT C API"},
-    {"CpuExecutable::ExecuteAsyncOnStream", Match::kWhole, EventRole::kExecuteInner, "TensorFlow XLA"},
-    {"ThunkExecutor::Execute (wait for completion)", Match::kWhole, EventRole::kThunkWait, "CPU client"},
-    {"BufferFromHostBuffer", Match::kPrefix, EventRole::kTransfer, "PjRt"},
-    {"BufferFromHostLiteral", Match::kPrefix, EventRole::kTransfer, "PjRt"},
-    {"DevicePut", Match::kPrefix, EventRole::kTransfer, "jaxlib"},
-    {"EagerCopyToDevice", Match::kWhole, EventRole::kTransfer, "TensorFlow eager"},
-    {"CopyToDevice", Match::kSuffix, EventRole::kTransfer, "PjRt"},
-    {"::CopyToMemorySpace", Match::kSuffix, EventRole::kTransfer, "PjRt"},
-    {"::CopyToDeviceHelper", Match::kSuffix, EventRole::kTransfer, "PjRtStreamExecutor"},
-    {"::ToLiteral", Match::kSuffix, EventRole::kTransfer, "PjRt"},
-    {"shard_args", Match::kWhole, EventRole::kTransfer, "jax"},
-    {"cpp_pjit_shard_arg_fallback", Match::kWhole, EventRole::kTransfer, "jaxlib"},
-    {"backend_compile", Match::kPrefix, EventRole::kCompile, "jax"},
-    {"HloPassPipeline", Match::kPrefix, EventRole::kCompile, "XLA"},
-    {"XlaCompile", Match::kPrefix, EventRole::kCompile, "XLA"},
-    {"::Compile", Match::kSuffix, EventRole::kCompile, "PjRt"},
-    {"::CompileAndLoad", Match::kSuffix, EventRole::kCompile, "PjRt"},
+    {"PJRT_LoadedExecutable_Execute", Where::kWhole, EventRole::kExecuteInner, "PJRT C API"},
+    {"PjRtCApiLoadedExecutable::Execute", Where::kWhole, EventRole::kExecuteInner, "PJRT C API"},
+    {"CpuExecutable::ExecuteAsyncOnStream", Where::kWhole, EventRole::kExecuteInner, "TensorFlow XLA"},
+    {"ThunkExecutor::Execute (wait for completion)", Where::kWhole, EventRole::kThunkWait, "CPU client"},
+    {"BufferFromHostBuffer", Where::kPrefix, EventRole::kHostBuffer, "PjRt"},
+    {"BufferFromHostLiteral", Where::kPrefix, EventRole::kHostBuffer, "PjRt"},
+    {"DevicePut", Where::kPrefix, EventRole::kTransfer, "jaxlib"},
+    {"EagerCopyToDevice", Where::kWhole, EventRole::kTransfer, "TensorFlow eager"},
+    {"CopyToDevice", Where::kSuffix, EventRole::kTransfer, "PjRt"},
+    {"::CopyToMemorySpace", Where::kSuffix, EventRole::kTransfer, "PjRt"},
+    {"::CopyToDeviceHelper", Where::kSuffix, EventRole::kTransfer, "PjRtStreamExecutor"},
+    {"::ToLiteral", Where::kSuffix, EventRole::kTransfer, "PjRt"},
+    {"shard_args", Where::kWhole, EventRole::kTransfer, "jax"},
+    {"cpp_pjit_shard_arg_fallback", Where::kWhole, EventRole::kTransfer, "jaxlib"},
+    {"backend_compile", Where::kPrefix, EventRole::kCompile, "jax"},
+    {"HloPassPipeline", Where::kPrefix, EventRole::kCompile, "XLA"},
+    {"XlaCompile", Where::kPrefix, EventRole::kCompile, "XLA"},
+    {"::Compile", Where::kSuffix, EventRole::kCompile, "PjRt"},
+    {"::CompileAndLoad", Where::kSuffix, EventRole::kCompile, "PjRt"},
 });
 
 struct StatRow {
@@ -78,15 +79,16 @@ constexpr auto kStats = std::to_array<StatRow>({
     {"module_name", StatKey::kModuleName},
     {"Hlo Proto", StatKey::kHloProto},
     {"hlo_proto", StatKey::kHloProto},
+    {"correlation_id", StatKey::kCorrelationId},
 });
 
 bool Matches(std::string_view name, const NameRow& row) {
-  switch (row.match) {
-    case Match::kWhole:
+  switch (row.where) {
+    case Where::kWhole:
       return name == row.text;
-    case Match::kPrefix:
+    case Where::kPrefix:
       return name.starts_with(row.text);
-    case Match::kSuffix:
+    case Where::kSuffix:
       return name.ends_with(row.text);
   }
   return false;
@@ -96,6 +98,17 @@ bool Matches(std::string_view name, const NameRow& row) {
 bool ParseNumber(std::string_view text, int64_t* number) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *number);
   return error == std::errc() && end == text.data() + text.size() && !text.empty() && text[0] != '-';
+}
+
+// As ParseNumber, for ids of all 64 bits, printed signed or unsigned.
+bool ParseId(std::string_view text, int64_t* id) {
+  const char* const limit = text.data() + text.size();
+  const auto as_signed = std::from_chars(text.data(), limit, *id);
+  if (as_signed.ec == std::errc()) return as_signed.ptr == limit;
+  uint64_t bits = 0;
+  const auto as_unsigned = std::from_chars(text.data(), limit, bits);
+  *id = static_cast<int64_t>(bits);
+  return as_unsigned.ec == std::errc() && as_unsigned.ptr == limit;
 }
 
 // "[3] name": takes the prefix off, says the number; -1 without one.
@@ -131,6 +144,13 @@ std::string_view Bracketed(std::string_view name, std::string_view before) {
   return name;
 }
 
+// Whose client an execution event is of, by its name.
+Client ClientOf(std::string_view name) {
+  const auto has = [&](std::string_view part) { return name.find(part) != std::string_view::npos; };
+  if (has("StreamExecutor") || has("Gpu") || has(":XLA GPU module")) return Client::kGpu;
+  return has("Cpu") ? Client::kCpu : Client::kUnknown;
+}
+
 }  // namespace
 
 EventMeaning MeaningOf(std::string_view name) {
@@ -150,18 +170,22 @@ EventMeaning MeaningOf(std::string_view name) {
     meaning.module_name = SanitizedModuleName("pmap_", f);
     return meaning;
   }
-  if (const size_t at = name.find("::Execute ("); at != std::string_view::npos) {
-    meaning.role = EventRole::kExecuteNamed;
-    meaning.module_name = Bracketed(name.substr(at), "::Execute (");
-    return meaning;
-  }
   for (const NameRow& row : kNames) {
     if (!Matches(name, row)) continue;
     meaning.role = row.role;
-    if (row.role == EventRole::kLaunch && row.match == Match::kSuffix) {
+    meaning.client = ClientOf(name);
+    if (row.role == EventRole::kLaunch && row.where == Where::kSuffix) {
       meaning.module_name = name.substr(0, name.size() - row.text.size());
     }
-    break;
+    return meaning;
+  }
+  // CommonPjRtLoadedExecutable::Execute (jit_f)
+  if (const size_t at = name.find("::Execute ("); at != std::string_view::npos) {
+    const std::string_view module = Bracketed(name.substr(at), "::Execute (");
+    if (module.empty()) return meaning;
+    meaning.role = EventRole::kExecuteNamed;
+    meaning.client = ClientOf(name);
+    meaning.module_name = module;
   }
   return meaning;
 }
@@ -174,15 +198,13 @@ StatKey StatKeyOf(std::string_view stat_name) {
 }
 
 SplitName SplitProgramId(std::string_view name) {
-  SplitName split{name, -1};
-  if (!name.ends_with(')')) return split;
   const size_t open = name.rfind('(');
-  int64_t number;
-  if (open == std::string_view::npos || open == 0 ||
-      !ParseNumber(name.substr(open + 1, name.size() - open - 2), &number)) {
-    return split;
+  int64_t id;
+  if (!name.ends_with(')') || open == std::string_view::npos || open == 0 ||
+      !ParseId(name.substr(open + 1, name.size() - open - 2), &id)) {
+    return {name, std::nullopt};
   }
-  return {name.substr(0, open), number};
+  return {name.substr(0, open), id};
 }
 
 AllocatorDevice DeviceOfAllocator(std::string_view allocator_name) {
@@ -194,6 +216,15 @@ AllocatorDevice DeviceOfAllocator(std::string_view allocator_name) {
     if (ParseNumber(rest.substr(0, rest.find('_')), &ordinal)) return {kind, ordinal};
   }
   return {};
+}
+
+bool IsContainerCall(std::string_view name) {
+  if (!name.starts_with('$')) return false;
+  const size_t space = name.rfind(' ');
+  if (space == std::string_view::npos) return false;
+  constexpr auto kCalls = std::to_array<std::string_view>(
+      {"append", "appendleft", "extend", "add", "insert", "setdefault", "update"});
+  return std::find(kCalls.begin(), kCalls.end(), name.substr(space + 1)) != kCalls.end();
 }
 
 bool IsDerivedLine(std::string_view line_name) {

@@ -4,6 +4,7 @@
 #define OOMDB_INGEST_XPLANE_EVENT_VOCABULARY_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -15,22 +16,26 @@ enum class EventRole : uint8_t {
   kAllocation,     // MemoryAllocation
   kDeallocation,   // MemoryDeallocation
   kExecute,        // An execution: the outermost of these on its thread.
-  kExecuteInner,   // Part of an execution: enqueue, prepare, raw execute.
+  kExecuteInner,   // Part of an execution: enqueue, raw execute.
   kExecuteNamed,   // ...Execute (jit_f): names the module of what it encloses.
   kLaunch,         // Host evidence that the program was launched.
   kAllocating,     // A span in which an execution's buffers are allocated.
+  kPrepare,        // Such a span that is repeated when memory is short.
   kRetry,          // The allocator waits for memory: its duration is the wait.
   kPoolGrowth,     // A driver allocation: the pool grew.
   kPjit,           // PjitFunction(f), PmapFunction(f): a call of a compiled function.
-  kTransfer,       // Host to device and back.
+  kHostBuffer,     // A transfer from the host whose name says the shape.
+  kTransfer,       // Other transfers, to a device and back.
   kCompile,        // Tracing, lowering, compiling.
   kThunkWait,      // The CPU client waits for a run to end.
-  kDerivedModule,  // jit_f(program id) on a TPU's "XLA Modules" line.
 };
+
+enum class Client : uint8_t { kUnknown, kCpu, kGpu };
 
 // What a name says.
 struct EventMeaning {
   EventRole role = EventRole::kUnknown;
+  Client client = Client::kUnknown;  // Of execution events: whose name it is.
   int32_t device_ordinal = -1;  // Of a "[N] " prefix.
   // The module a name carries, if any, as the compiler names it: jit_f for PjitFunction(f), Execute (jit_f) and
   // "jit_f:XLA GPU module".
@@ -56,13 +61,15 @@ enum class StatKey : uint8_t {
   kProgramId,
   kModuleName,
   kHloProto,
+  kCorrelationId,
 };
 StatKey StatKeyOf(std::string_view stat_name);
 
-// "jit_f(15)" -> name "jit_f", id 15. Without a number in brackets at the end: the whole name, id -1.
+// "jit_f(15)" -> name "jit_f", id 15. Without a number in brackets at the end: the whole name, no id. Program ids of
+// TPUs are 64-bit fingerprints, printed unsigned: as everywhere, they are kept as the int64 of the same bits.
 struct SplitName {
   std::string_view name;
-  int64_t id = -1;
+  std::optional<int64_t> id;
 };
 SplitName SplitProgramId(std::string_view name);
 
@@ -73,6 +80,9 @@ struct AllocatorDevice {
   int64_t ordinal = -1;
 };
 AllocatorDevice DeviceOfAllocator(std::string_view allocator_name);
+
+// A call by which a Python program keeps a value in a container: "$builtins append", "$<unknown> append".
+bool IsContainerCall(std::string_view event_name);
 
 // The line of a TPU plane with one event per execution.
 inline constexpr std::string_view kTpuModuleLine = "XLA Modules";

@@ -1,35 +1,10 @@
 #include "ingest/xplane/host_timeline.h"
 
 #include <algorithm>
-#include <deque>
-#include <unordered_map>
+#include <map>
 
 namespace oomdb {
 namespace {
-
-// Of a gap between two executions at most this many events are kept, latest first, and as many container calls:
-// a gap can hold a whole program's Python frames.
-constexpr size_t kMaxWindowEvents = 2048;
-
-bool IsKnown(EventRole role) {
-  return role != EventRole::kUnknown && role != EventRole::kPythonFrame;
-}
-
-// Frames through which a Python program keeps a value: "$builtins append", "$<unknown> append".
-bool IsContainerCall(std::string_view name) {
-  if (!name.starts_with('$')) return false;
-  const size_t space = name.rfind(' ');
-  if (space == std::string_view::npos) return false;
-  constexpr std::string_view kCalls[] = {"append", "appendleft", "extend",    "add",
-                                         "insert", "setdefault", "update"};
-  return std::find(std::begin(kCalls), std::end(kCalls), name.substr(space + 1)) != std::end(kCalls);
-}
-
-std::string_view TextOf(const RawStat& stat, const PlaneIndex& plane) {
-  if (stat.kind == RawStat::Kind::kText) return stat.text;
-  if (stat.kind == RawStat::Kind::kReference) return plane.stat_names.at(stat.number);
-  return {};
-}
 
 double RealOf(const RawStat& stat) {
   return stat.kind == RawStat::Kind::kDouble ? stat.real : static_cast<double>(stat.number);
@@ -40,19 +15,22 @@ class TextIndex {
  public:
   template <typename Add>
   int32_t operator()(std::string_view text, Add&& add) {
-    const auto [found, is_new] = index_.try_emplace(std::string(text), static_cast<int32_t>(index_.size()));
-    if (is_new) add(found->first);
+    auto found = index_.find(text);
+    if (found == index_.end()) {
+      found = index_.emplace(std::string(text), static_cast<int32_t>(index_.size())).first;
+      add(found->first);
+    }
     return found->second;
   }
 
  private:
-  std::unordered_map<std::string, int32_t> index_;
+  std::map<std::string, int32_t, std::less<>> index_;
 };
 
 class TimelineReader {
  public:
   TimelineReader(const Source& source, const SpaceIndex& space, const TimeBase& base,
-                 std::vector<IssueFact>* issues)
+                 CaptureIssues* issues)
       : window_(source), space_(space), base_(base), issues_(issues) {}
 
   HostTimeline Run() {
@@ -71,6 +49,7 @@ class TimelineReader {
     line.plane = &plane;
     line.extent = extent;
     line.head = ReadLineHead(&window_, extent);
+    line_name_ = line.head.name;
     line_index_ = static_cast<int32_t>(timeline_.lines.size());
     const WalkResult result = WalkEvents(
         &window_, extent,
@@ -78,39 +57,31 @@ class TimelineReader {
         [&](const RawEvent& event) { ReadEventOf(event, &line); });
     line.event_count = result.events;
     if (result.malformed) {
-      issues_->push_back({"error", "malformed_line",
-                          "thread " + line.head.name + " of plane " + plane.name +
-                              " is unreadable after " + std::to_string(result.events) + " events",
-                          1});
+      issues_->Add("error", "malformed_line",
+                   "thread " + line.head.name + " of plane " + plane.name + " is unreadable after " +
+                       std::to_string(result.events) + " events");
     }
     timeline_.lines.push_back(std::move(line));
   }
 
   void ReadEventOf(const RawEvent& raw, HostLine* line) {
-    const EventMeaning& meaning = line->plane->events.at(raw.metadata_id).meaning;
-    TimelineEvent event;
-    event.ordinal = raw.ordinal;
-    event.metadata_id = raw.metadata_id;
-    event.start_ps = base_.Picoseconds(line->head.timestamp_ns, raw.offset_ps);
-    event.end_ps = TimeBase::Saturate(static_cast<__int128>(event.start_ps) +
-                                      std::max<int64_t>(raw.duration_ps, 0));
-    event.role = meaning.role;
-    switch (meaning.role) {
-      case EventRole::kAllocation:
-      case EventRole::kDeallocation:
-        if (!ReadAllocatorEvent(raw, *line->plane, &event)) return;
-        break;
-      case EventRole::kLaunch:
-        event.stat_module = ModuleStat(raw, *line->plane);
-        break;
-      case EventRole::kUnknown:
-      case EventRole::kThunkWait:
-        ReadRun(raw, *line->plane, event);
-        break;
-      default:
-        break;
+    TimelineEvent event = MakeEvent(*line, base_, raw);
+    if (event.role == EventRole::kUnknown || event.role == EventRole::kThunkWait) {
+      ReadRun(raw, *line->plane, event);
     }
-    if (IsKnown(meaning.role)) line->events.push_back(event);
+    if (!IsKept(event.role)) return;
+    if (kept_ == kMaxKeptEvents) {
+      issues_->Add("error", "too_many_events",
+                   "more than " + std::to_string(kMaxKeptEvents) + " events matter; the rest is left out");
+      return;
+    }
+    if (event.role == EventRole::kAllocation || event.role == EventRole::kDeallocation) {
+      if (!ReadAllocatorEvent(raw, *line->plane, &event)) return;
+    } else if (event.role == EventRole::kLaunch) {
+      event.stat_module = ModuleStat(raw, *line->plane);
+    }
+    ++kept_;
+    line->events.push_back(event);
   }
 
   int32_t ModuleStat(const RawEvent& raw, const PlaneIndex& plane) {
@@ -172,22 +143,27 @@ class TimelineReader {
     });
     // TPU runtimes name no allocator but a device.
     if (name.empty() && device >= 0) name = "TPU_" + std::to_string(device);
-    if (name.empty() || !has_bytes || fact.bytes < 0 || fact.in_use_bytes < 0) {
-      if (!said_incomplete_) {
-        issues_->push_back({"warning", "incomplete_allocator_event",
-                            "an allocator event without an allocator's name or sizes; such events are "
-                            "left out",
-                            1});
-        said_incomplete_ = true;
-      }
+    if (name.empty() || !has_bytes || !Plausible(fact)) {
+      issues_->Add("warning", "incomplete_allocator_event",
+                   "an allocator event of thread " + line_name_ +
+                       " says no allocator or no possible sizes; such events are left out");
       return false;
     }
+    allocated_bytes_ += fact.bytes;
     fact.allocator = allocator_index_(name, [&](const std::string& text) {
       timeline_.allocator_names.push_back({text, DeviceOfAllocator(text)});
     });
     event->allocator_event = static_cast<int32_t>(timeline_.allocator_events.size());
     timeline_.allocator_events.push_back(fact);
     return true;
+  }
+
+  bool Plausible(const AllocatorEvent& fact) const {
+    for (const int64_t bytes : {fact.in_use_bytes, fact.available_bytes, fact.reserved_bytes, fact.peak_bytes,
+                                fact.requested_bytes, fact.bytes}) {
+      if (bytes < 0 || bytes > kMaxAllocatorBytes) return false;
+    }
+    return allocated_bytes_ <= kMaxAllocatedBytes - fact.bytes;
   }
 
   // Every event of a CPU run carries its run id; those of its thunks name the module too.
@@ -213,12 +189,16 @@ class TimelineReader {
       }
     });
     if (!run_id || !device) return;
-    const auto [found, is_new] = timeline_.cpu_runs.try_emplace({*device, *run_id});
-    CpuRun& run = found->second;
-    if (is_new) {
-      run.start_ps = event.start_ps;
-      run.end_ps = event.end_ps;
+    auto found = timeline_.cpu_runs.find({*device, *run_id});
+    if (found == timeline_.cpu_runs.end()) {
+      if (timeline_.cpu_runs.size() == kMaxExecutions) {
+        issues_->Add("error", "too_many_executions", "more CPU runs than can be kept; the rest is left out");
+        return;
+      }
+      const CpuRun run{event.start_ps, event.end_ps, "", std::nullopt};
+      found = timeline_.cpu_runs.emplace(std::pair(*device, *run_id), run).first;
     }
+    CpuRun& run = found->second;
     run.start_ps = std::min(run.start_ps, event.start_ps);
     run.end_ps = std::max(run.end_ps, event.end_ps);
     if (run.module_name.empty() && !module.empty()) {
@@ -229,7 +209,7 @@ class TimelineReader {
 
   // Several threads may bear one name; then the line's id tells them apart.
   void NameThreads() {
-    std::unordered_map<std::string, int> uses;
+    std::map<std::string, int> uses;
     for (const HostLine& line : timeline_.lines) ++uses[line.head.name];
     for (HostLine& line : timeline_.lines) {
       const std::string id = std::to_string(line.head.id);
@@ -241,73 +221,53 @@ class TimelineReader {
   Window window_;
   const SpaceIndex& space_;
   const TimeBase& base_;
-  std::vector<IssueFact>* issues_;
+  CaptureIssues* issues_;
   HostTimeline timeline_;
   TextIndex allocator_index_;
   TextIndex module_index_;
   int32_t line_index_ = 0;
-  bool said_incomplete_ = false;
+  std::string line_name_;
+  size_t kept_ = 0;
+  int64_t allocated_bytes_ = 0;
 };
-
-// The longest stretches without an event, in spans that are walked in any order of events.
-class QuietSpans {
- public:
-  explicit QuietSpans(const std::vector<std::pair<int64_t, int64_t>>& spans) : spans_(spans) {
-    covered_.resize(spans.size());
-  }
-  // An event of the thread; the spans themselves and what encloses them must not be told.
-  void Saw(int64_t start_ps, int64_t end_ps) {
-    auto span = std::upper_bound(spans_.begin(), spans_.end(), start_ps,
-                                 [](int64_t t, const auto& s) { return t < s.second; });
-    if (span == spans_.end() || end_ps < span->first || start_ps < span->first) return;
-    auto& covered = covered_[span - spans_.begin()];
-    if (covered.size() < kMaxCovered) covered.emplace_back(start_ps, std::min(end_ps, span->second));
-  }
-  std::vector<int64_t> Longest() {
-    std::vector<int64_t> longest(spans_.size());
-    for (size_t i = 0; i < spans_.size(); ++i) {
-      std::sort(covered_[i].begin(), covered_[i].end());
-      int64_t at = spans_[i].first;
-      for (const auto& [start, end] : covered_[i]) {
-        longest[i] = std::max(longest[i], start - at);
-        at = std::max(at, end);
-      }
-      longest[i] = std::max(longest[i], spans_[i].second - at);
-    }
-    return longest;
-  }
-
- private:
-  static constexpr size_t kMaxCovered = 1 << 20;
-  const std::vector<std::pair<int64_t, int64_t>>& spans_;
-  std::vector<std::vector<std::pair<int64_t, int64_t>>> covered_;
-};
-
-const std::pair<int64_t, int64_t>* SpanAt(const std::vector<std::pair<int64_t, int64_t>>& spans,
-                                          int64_t time) {
-  const auto span = std::upper_bound(spans.begin(), spans.end(), time,
-                                     [](int64_t t, const auto& s) { return t < s.second; });
-  return span == spans.end() || time < span->first ? nullptr : &*span;
-}
 
 }  // namespace
 
 TimeBase FindTimeBase(const Source& source, const SpaceIndex& space) {
   Window window(source);
-  int64_t base = 0;
+  int64_t base = 0, profile_start = 0;
   for (const PlaneIndex& plane : space.planes) {
-    if (plane.kind == PlaneIndex::Kind::kOther) continue;
+    if (plane.kind == PlaneIndex::Kind::kEnvironment) {
+      const auto start = plane.numbers.find(std::string(kProfileStart));
+      if (start != plane.numbers.end()) profile_start = start->second;
+    }
     for (const Extent& line : plane.lines) {
       const int64_t timestamp = ReadLineHead(&window, line).timestamp_ns;
       if (timestamp > 0 && (base == 0 || timestamp < base)) base = timestamp;
     }
   }
-  return TimeBase(base);
+  // Lines that hold Unix times are near the start of the profile, not near 0.
+  return TimeBase(base, base < profile_start / 2 ? profile_start : 0);
 }
 
 HostTimeline ReadHostTimeline(const Source& source, const SpaceIndex& space, const TimeBase& base,
-                              std::vector<IssueFact>* issues) {
+                              CaptureIssues* issues) {
   return TimelineReader(source, space, base, issues).Run();
+}
+
+bool IsKept(EventRole role) {
+  return role != EventRole::kUnknown && role != EventRole::kPythonFrame;
+}
+
+TimelineEvent MakeEvent(const HostLine& line, const TimeBase& base, const RawEvent& raw) {
+  const TimeSpan span = base.SpanOf(line.head, raw);
+  TimelineEvent event;
+  event.ordinal = raw.ordinal;
+  event.metadata_id = raw.metadata_id;
+  event.role = line.plane->events.at(raw.metadata_id).meaning.role;
+  event.start_ps = span.start_ps;
+  event.end_ps = span.end_ps;
+  return event;
 }
 
 void Nest(int32_t line_index, HostTimeline* timeline) {
@@ -329,59 +289,6 @@ void Nest(int32_t line_index, HostTimeline* timeline) {
       timeline->allocator_events[event.allocator_event].event = static_cast<int32_t>(i);
     }
   }
-}
-
-std::vector<int64_t> AddContext(const Source& source, const TimeBase& base, const LineContext& context,
-                                int32_t line_index, HostTimeline* timeline) {
-  HostLine& line = timeline->lines[line_index];
-  QuietSpans quiet(context.quiet_spans_ps);
-  for (const TimelineEvent& event : line.events) {
-    // A span in which buffers are allocated may stand in another: it covers nothing by itself.
-    if (event.role != EventRole::kAllocating) quiet.Saw(event.start_ps, event.end_ps);
-  }
-  std::vector<TimelineEvent> added;
-  size_t container_calls = 0;
-  std::deque<TimelineEvent> latest;  // Of the window at hand.
-  const std::pair<int64_t, int64_t>* window_at_hand = nullptr;
-  const auto flush = [&] {
-    added.insert(added.end(), latest.begin(), latest.end());
-    latest.clear();
-  };
-  Window window(source);
-  WalkEvents(
-      &window, line.extent,
-      [&](int64_t id) { return !IsKnown(line.plane->events.at(id).meaning.role); },
-      [&](const RawEvent& raw) {
-        TimelineEvent event;
-        event.ordinal = raw.ordinal;
-        event.metadata_id = raw.metadata_id;
-        event.role = line.plane->events.at(raw.metadata_id).meaning.role;
-        event.start_ps = base.Picoseconds(line.head.timestamp_ns, raw.offset_ps);
-        event.end_ps = TimeBase::Saturate(static_cast<__int128>(event.start_ps) +
-                                          std::max<int64_t>(raw.duration_ps, 0));
-        if (!context.quiet_spans_ps.empty()) quiet.Saw(event.start_ps, event.end_ps);
-        const auto point =
-            std::lower_bound(context.points_ps.begin(), context.points_ps.end(), event.start_ps);
-        if (point != context.points_ps.end() && *point <= event.end_ps) {
-          added.push_back(event);
-          return;
-        }
-        const auto* in_window = SpanAt(context.windows_ps, event.start_ps);
-        if (in_window == nullptr) return;
-        if (IsContainerCall(line.NameOf(event)) && container_calls < kMaxWindowEvents) {
-          ++container_calls;
-          added.push_back(event);
-          return;
-        }
-        if (in_window != window_at_hand) flush();
-        window_at_hand = in_window;
-        latest.push_back(event);
-        if (latest.size() > kMaxWindowEvents) latest.pop_front();
-      });
-  flush();
-  line.events.insert(line.events.end(), added.begin(), added.end());
-  Nest(line_index, timeline);
-  return quiet.Longest();
 }
 
 }  // namespace oomdb

@@ -23,7 +23,7 @@ struct TimelineEvent {
   int32_t allocator_event = -1;  // In HostTimeline::allocator_events.
   int32_t stat_module = -1;      // Of a module_name stat: in HostTimeline::module_names.
   int32_t parent = -1;           // The innermost kept event of the line that encloses it.
-  int32_t execution = -1;        // The execution draft it belongs to (executions.h).
+  int32_t execution = -1;        // The execution it belongs to (executions.h).
 };
 
 // A MemoryAllocation or MemoryDeallocation event and the allocator's state after it.
@@ -80,31 +80,22 @@ struct HostTimeline {
   std::map<std::pair<int64_t, int64_t>, CpuRun> cpu_runs;  // By (device ordinal, run id).
 };
 
-// The start of all times: the earliest line.
+// The start of all times: the earliest line. Where lines count from the start of the profile, its Unix time is taken
+// from the environment plane.
 TimeBase FindTimeBase(const Source& source, const SpaceIndex& space);
 
 // Walks every host line once and keeps what event_vocabulary.h knows.
 HostTimeline ReadHostTimeline(const Source& source, const SpaceIndex& space, const TimeBase& base,
-                              std::vector<IssueFact>* issues);
+                              CaptureIssues* issues);
+
+// Whether the first walk keeps events of this role.
+bool IsKept(EventRole role);
+
+// An event of a line, with all that its own message says.
+TimelineEvent MakeEvent(const HostLine& line, const TimeBase& base, const RawEvent& raw);
 
 // Sorts the line's events, sets their parents, and lets what lies in an execution inherit it.
 void Nest(int32_t line_index, HostTimeline* timeline);
-
-// What the second walk of a line is to add.
-struct LineContext {
-  // Keep every event that encloses one of these (times of allocations, executions, transfers...), sorted.
-  std::vector<int64_t> points_ps;
-  // Keep what starts in these, latest first when there is too much, and every container call; sorted, disjoint.
-  std::vector<std::pair<int64_t, int64_t>> windows_ps;
-  // For these spans, find the longest stretch in which the thread recorded nothing; sorted, disjoint.
-  std::vector<std::pair<int64_t, int64_t>> quiet_spans_ps;
-
-  bool empty() const { return points_ps.empty() && windows_ps.empty() && quiet_spans_ps.empty(); }
-};
-
-// Adds the events of the context to the line, nested. Returns for each quiet span the longest stretch, ps.
-std::vector<int64_t> AddContext(const Source& source, const TimeBase& base, const LineContext& context,
-                                int32_t line_index, HostTimeline* timeline);
 
 }  // namespace oomdb
 

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "ingest/base/wire.h"
+#include "ingest/xplane/limits.h"
 #include "ingest/xplane/space_index.h"
 #include "ingest/xplane/window.h"
 
@@ -41,39 +42,34 @@ void ForEachStat(std::string_view event_body, Visit&& visit) {
 // The head of a line. Reads past the events only when the timestamp isn't before them, which no recorder does.
 LineHead ReadLineHead(Window* window, Extent line);
 
-// Events longer than this are passed over: no recorder writes one, and the window must stay bounded.
-inline constexpr uint64_t kMaxEventBytes = uint64_t{16} << 20;
-
 struct WalkResult {
   int64_t events = 0;      // Seen, wanted or not.
   bool malformed = false;  // The line is unreadable from some point on; the events before it were visited.
 };
 
-// Stands for an event that nobody asked for.
-inline constexpr int64_t kUnwanted = std::numeric_limits<int64_t>::min();
+enum class EventReading { kWanted, kUnwanted, kMalformed };
 
-// Fills the event from its body, or marks it unwanted. False when the body is malformed.
+// Fills the event from its body, if it is wanted. An event that counts occurrences has no time: it is not.
 template <typename Wants>
-bool ReadEvent(Wants&& wants, RawEvent* event) {
+EventReading ReadEvent(Wants&& wants, RawEvent* event) {
   constexpr char kMetadataIdTag = 1 << 3;
   if (!event->body.empty() && event->body[0] == kMetadataIdTag) {
     // The usual order of the wire: the id comes first, and often it is all that must be read.
     const char* p = event->body.data() + 1;
     uint64_t id;
-    if (!DecodeVarint(&p, event->body.data() + event->body.size(), &id)) return false;
-    if (!wants(static_cast<int64_t>(id))) {
-      event->metadata_id = kUnwanted;
-      return true;
-    }
+    if (!DecodeVarint(&p, event->body.data() + event->body.size(), &id)) return EventReading::kMalformed;
+    if (!wants(static_cast<int64_t>(id))) return EventReading::kUnwanted;
   }
+  bool has_time = true;
   WireCursor cursor(event->body);
   while (cursor.Next()) {
     if (cursor.field() == 1) event->metadata_id = cursor.int64();
     if (cursor.field() == 2) event->offset_ps = cursor.int64();
     if (cursor.field() == 3) event->duration_ps = cursor.int64();
+    if (cursor.field() == 5) has_time = false;
   }
-  if (!wants(event->metadata_id)) event->metadata_id = kUnwanted;
-  return !cursor.malformed();
+  if (cursor.malformed()) return EventReading::kMalformed;
+  return has_time && wants(event->metadata_id) ? EventReading::kWanted : EventReading::kUnwanted;
 }
 
 // The tag, length and payload of a field in memory.
@@ -87,7 +83,7 @@ inline FieldInMemory ReadFieldHead(const char* p, const char* limit) {
   FieldInMemory head;
   uint64_t tag, ignored;
   if (!DecodeVarint(&p, limit, &tag)) return head;
-  head.field = static_cast<uint32_t>(tag >> 3);
+  head.field = tag >> 3 > 0x1fffffff ? 0 : static_cast<uint32_t>(tag >> 3);
   switch (static_cast<WireType>(tag & 7)) {
     case WireType::kVarint:
       if (DecodeVarint(&p, limit, &ignored)) head.payload = p;
@@ -142,8 +138,9 @@ WalkResult WalkEvents(Window* window, Extent line, Wants&& wants, Visit&& visit)
       RawEvent event;
       event.ordinal = ordinal++;
       event.body = std::string_view(head.payload, head.length);
-      if (!ReadEvent(wants, &event)) return {ordinal, true};
-      if (event.metadata_id != kUnwanted) visit(static_cast<const RawEvent&>(event));
+      const EventReading reading = ReadEvent(wants, &event);
+      if (reading == EventReading::kMalformed) return {ordinal, true};
+      if (reading == EventReading::kWanted) visit(static_cast<const RawEvent&>(event));
     }
     const auto consumed = static_cast<uint64_t>(p - bytes.data());
     if (consumed == 0 && need <= kHeadBytes) return {ordinal, true};  // A cut head.
@@ -157,17 +154,31 @@ WalkResult WalkEvents(Window* window, Extent line, Wants&& wants, Visit&& visit)
   return {ordinal, false};
 }
 
+struct TimeSpan {
+  int64_t start_ps = 0;
+  int64_t end_ps = 0;
+};
+
 // Absolute times in picoseconds from a base, saturating: int64 holds 106 days of them.
 class TimeBase {
  public:
-  explicit TimeBase(int64_t base_ns) : base_ns_(base_ns) {}
-  int64_t Picoseconds(int64_t timestamp_ns, int64_t offset_ps) const {
-    return Saturate((static_cast<__int128>(timestamp_ns) - base_ns_) * 1000 + offset_ps);
+  // `base_ns`: where the picoseconds begin, on the clock of the lines. `clock_unix_ns`: the Unix time at which that
+  // clock was 0; recorders that write Unix times into the lines need none.
+  explicit TimeBase(int64_t base_ns, int64_t clock_unix_ns = 0)
+      : base_ns_(base_ns), unix_ns_(Saturate(static_cast<__int128>(base_ns) + clock_unix_ns)) {}
+
+  // When an event of a line was. A negative duration is none.
+  TimeSpan SpanOf(const LineHead& line, const RawEvent& event) const {
+    TimeSpan span;
+    span.start_ps =
+        Saturate((static_cast<__int128>(line.timestamp_ns) - base_ns_) * 1000 + event.offset_ps);
+    span.end_ps = Saturate(static_cast<__int128>(span.start_ps) + std::max<int64_t>(event.duration_ps, 0));
+    return span;
   }
   // Unix ns, rounded down.
   int64_t UnixNs(int64_t picoseconds) const {
     const int64_t ns = picoseconds >= 0 ? picoseconds / 1000 : -((-(picoseconds + 1)) / 1000) - 1;
-    return Saturate(static_cast<__int128>(base_ns_) + ns);
+    return Saturate(static_cast<__int128>(unix_ns_) + ns);
   }
   static int64_t Saturate(__int128 value) {
     constexpr __int128 kMax = std::numeric_limits<int64_t>::max() / 2;
@@ -176,6 +187,7 @@ class TimeBase {
 
  private:
   int64_t base_ns_;
+  int64_t unix_ns_;  // Of the base.
 };
 
 }  // namespace oomdb

@@ -13,11 +13,8 @@ constexpr uint32_t kSpacePlanes = 1, kSpaceErrors = 2, kSpaceWarnings = 3, kSpac
 constexpr uint32_t kPlaneId = 1, kPlaneName = 2, kPlaneLines = 3, kPlaneEventMetadata = 4,
                    kPlaneStatMetadata = 5, kPlaneStats = 6;
 
-// A metadata entry above this is not looked into (HLO protos are the largest: tens of MB are normal).
-constexpr uint64_t kMaxMetadataBytes = uint64_t{1} << 30;
-// Longer names and texts than this are not metadata of any recorder.
 constexpr size_t kMaxHostnames = 1000;
-constexpr size_t kMaxPlanes = 100000;
+constexpr uint64_t kMaxHeadBytes = 20;  // A tag and a length or number: two varints.
 
 constexpr std::string_view kWhatItIsNot =
     "is not a profiler capture (XSpace, .xplane.pb): ";
@@ -40,7 +37,7 @@ struct FieldHead {
 };
 
 bool ReadHead(Window* window, uint64_t position, uint64_t end, FieldHead* head) {
-  const std::string_view bytes = window->Peek(position, std::min<uint64_t>(20, end - position));
+  const std::string_view bytes = window->Peek(position, std::min(kMaxHeadBytes, end - position));
   const char* p = bytes.data();
   const char* limit = p + std::min<uint64_t>(bytes.size(), end - position);
   uint64_t tag;
@@ -74,74 +71,99 @@ class SpaceIndexer {
   explicit SpaceIndexer(const Source& source) : source_(source), window_(source) {}
 
   SpaceIndex Run() {
-    const uint64_t size = source_.size();
-    if (size == 0) {
+    if (source_.size() == 0) {
       throw Error(source_.path() + " is empty: the recording program was stopped before it wrote "
                   "anything; record again");
     }
-    uint64_t position = 0;
-    bool cut_plane_looked_right = false;
-    while (position < size) {
-      FieldHead head;
-      if (!ReadHead(&window_, position, size, &head)) {
-        if (index_.planes.empty()) ThrowNotACapture(source_, FirstBytes());
-        // The last head may itself be cut.
-        if (size - position < 20) {
-          index_.truncated = true;
-        } else {
-          Issue("error", "unreadable_bytes",
-                std::to_string(size - position) + " bytes after the last whole plane make no message");
-        }
-        break;
-      }
-      const bool known = head.field >= kSpacePlanes && head.field <= kSpaceHostnames;
-      if (known && head.type != WireType::kBytes) ThrowNotACapture(source_, FirstBytes());
-      if (!known && index_.planes.empty()) ThrowNotACapture(source_, FirstBytes());
-      if (head.next > size) {
-        index_.truncated = true;
-        PlaneIndex cut;
-        cut_plane_looked_right =
-            head.field == kSpacePlanes && ReadPlane({head.payload, size - head.payload}, &cut, true);
-        Issue("error", "truncated",
-              "the file ends inside a plane" + (cut.name.empty() ? "" : " (" + cut.name + ")") + ": " +
-                  std::to_string(size - position) + " bytes of it are there, of " +
-                  std::to_string(head.next - position) + "; it is left out");
-        break;
-      }
-      if (head.field == kSpacePlanes) {
-        PlaneIndex plane;
-        if (index_.planes.size() < kMaxPlanes && ReadPlane({head.payload, head.length}, &plane, false)) {
-          index_.planes.push_back(std::move(plane));
-        } else if (index_.planes.empty()) {
-          ThrowNotACapture(source_, FirstBytes());
-        } else {
-          Issue("error", "malformed_plane",
-                "plane " + plane.name + " at byte " + std::to_string(head.payload) +
-                    " is no XPlane message; it is left out");
-        }
-      } else if (head.field == kSpaceHostnames && index_.hostnames.size() < kMaxHostnames) {
-        index_.hostnames.emplace_back(Text(head));
-      } else if (head.field == kSpaceErrors) {
-        Issue("warning", "recorder_error", Text(head));
-      } else if (head.field == kSpaceWarnings) {
-        Issue("info", "recorder_warning", Text(head));
-      }
-      position = head.next;
+    ReadSpace();
+    if (whole_planes_ == 0 && !cut_plane_looked_right_) ThrowNotACapture(source_, "it holds no plane");
+    if (source_.ended_early() && !index_.truncated) {
+      index_.truncated = true;
+      index_.issues.Add("error", "truncated", "the compressed file ends before its end: what follows is missing");
     }
-    if (index_.planes.empty() && !cut_plane_looked_right) ThrowNotACapture(source_, "it holds no plane");
     return std::move(index_);
   }
 
  private:
+  void ReadSpace() {
+    const uint64_t size = source_.size();
+    for (uint64_t position = 0; position < size;) {
+      FieldHead head;
+      if (!ReadHead(&window_, position, size, &head)) {
+        if (whole_planes_ == 0) ThrowNotACapture(source_, FirstBytes());
+        EndUnreadable(size - position);
+        return;
+      }
+      const bool known = head.field >= kSpacePlanes && head.field <= kSpaceHostnames;
+      if ((known && head.type != WireType::kBytes) || (!known && whole_planes_ == 0)) {
+        ThrowNotACapture(source_, FirstBytes());
+      }
+      if (head.next > size) {
+        EndInside(head, position);
+        return;
+      }
+      if (head.field == kSpacePlanes) {
+        TakePlane(head);
+      } else if (head.field == kSpaceHostnames && index_.hostnames.size() < kMaxHostnames) {
+        index_.hostnames.emplace_back(Text(head));
+      } else if (head.field == kSpaceErrors) {
+        index_.issues.Add("warning", "recorder_error", Text(head));
+      } else if (head.field == kSpaceWarnings) {
+        index_.issues.Add("info", "recorder_warning", Text(head));
+      }
+      position = head.next;
+    }
+  }
+
+  // No message begins here: the head of the last one may be cut, else these are no bytes of a capture.
+  void EndUnreadable(uint64_t left) {
+    if (left < kMaxHeadBytes) {
+      index_.truncated = true;
+      index_.issues.Add("error", "truncated",
+                        "the file ends inside the first bytes of a message; it is left out");
+    } else {
+      index_.issues.Add("error", "unreadable_bytes",
+                        std::to_string(left) + " bytes after the last whole plane make no message");
+    }
+  }
+
+  void EndInside(const FieldHead& head, uint64_t position) {
+    index_.truncated = true;
+    PlaneIndex cut;
+    if (head.field == kSpacePlanes) {
+      cut_plane_looked_right_ = ReadPlane({head.payload, source_.size() - head.payload}, &cut, true);
+    }
+    const std::string what = head.field == kSpacePlanes ? "a plane" : "a message";
+    index_.issues.Add("error", "truncated",
+                      "the file ends inside " + what + (cut.name.empty() ? "" : " (" + cut.name + ")") +
+                          ": " + std::to_string(source_.size() - position) + " bytes of it are there, of " +
+                          std::to_string(head.next - position) + "; it is left out");
+  }
+
+  void TakePlane(const FieldHead& head) {
+    PlaneIndex plane;
+    if (!ReadPlane({head.payload, head.length}, &plane, false)) {
+      if (whole_planes_ == 0) ThrowNotACapture(source_, FirstBytes());
+      index_.issues.Add("error", "malformed_plane",
+                        "plane " + plane.name + " at byte " + std::to_string(head.payload) +
+                            " is no XPlane message; it is left out");
+      return;
+    }
+    ++whole_planes_;
+    if (plane.kind == PlaneIndex::Kind::kOther) return;
+    if (index_.planes.size() == kMaxPlanes) {
+      index_.issues.Add("error", "too_many_planes",
+                        "more than " + std::to_string(kMaxPlanes) + " planes; the rest is left out");
+      return;
+    }
+    index_.planes.push_back(std::move(plane));
+  }
+
   std::string FirstBytes() {
     const std::string_view bytes = window_.Peek(0, 16);
     std::string shown;
     for (const char c : bytes.substr(0, 16)) shown += (c >= 0x20 && c < 0x7f) ? c : '.';
     return "its first bytes are \"" + shown + "\"";
-  }
-
-  void Issue(std::string severity, std::string what, std::string detail) {
-    index_.issues.push_back({std::move(severity), std::move(what), std::move(detail), 1});
   }
 
   std::string Text(const FieldHead& head) {
@@ -154,9 +176,9 @@ class SpaceIndexer {
   // ends early: true when what is there begins like one.
   bool ReadPlane(Extent extent, PlaneIndex* plane, bool cut) {
     const uint64_t end = extent.position + extent.length;
-    std::vector<Extent> event_metadata;  // Parsed when the plane's name and stat names are known.
-    std::vector<Extent> stats;
-    int fields = 0;
+    // Parsed when the plane's name and, for event metadata, the names of stats are known.
+    std::vector<Extent> event_metadata, stat_metadata, stats;
+    bool any_field = false;
     for (uint64_t position = extent.position; position < end;) {
       FieldHead head;
       if (!ReadHead(&window_, position, end, &head)) return cut && !plane->name.empty();
@@ -165,32 +187,37 @@ class SpaceIndexer {
         return false;
       }
       if (head.next > end) return cut && !plane->name.empty();
-      switch (head.field) {
-        case kPlaneName:
-          plane->name = Text(head);
-          break;
-        case kPlaneLines:
-          plane->lines.push_back({head.payload, head.length});
-          break;
-        case kPlaneEventMetadata:
-          event_metadata.push_back({head.payload, head.length});
-          break;
-        case kPlaneStatMetadata:
-          ReadStatMetadata({head.payload, head.length}, plane);
-          break;
-        case kPlaneStats:
-          stats.push_back({head.payload, head.length});
-          break;
-        default:
-          break;
-      }
-      ++fields;
+      const Extent payload{head.payload, head.length};
+      if (head.field == kPlaneName) plane->name = Text(head);
+      if (head.field == kPlaneLines) TakeLine(payload, plane);
+      if (head.field == kPlaneEventMetadata) event_metadata.push_back(payload);
+      if (head.field == kPlaneStatMetadata) stat_metadata.push_back(payload);
+      if (head.field == kPlaneStats) stats.push_back(payload);
+      any_field = true;
       position = head.next;
     }
+    if (cut) return !plane->name.empty();
     Classify(plane);
-    for (const Extent& entry : event_metadata) ReadEventMetadata(entry, plane);
+    if (plane->kind == PlaneIndex::Kind::kOther) return any_field || extent.length == 0;
+    plane->stat_names.Expect(stat_metadata.size());
+    plane->stat_keys.Expect(stat_metadata.size());
+    plane->events.Expect(event_metadata.size());
+    for (const Extent& entry : stat_metadata) ReadStatMetadata(entry, plane);
+    if (plane->kind != PlaneIndex::Kind::kGpu) {  // What a kernel is called, nobody asks.
+      for (const Extent& entry : event_metadata) ReadEventMetadata(entry, plane);
+    }
     for (const Extent& entry : stats) ReadPlaneStat(entry, plane);
-    return cut ? !plane->name.empty() : fields > 0 || extent.length == 0;
+    return true;
+  }
+
+  void TakeLine(const Extent& line, PlaneIndex* plane) {
+    if (lines_ == kMaxLines) {
+      index_.issues.Add("error", "too_many_lines",
+                        "more than " + std::to_string(kMaxLines) + " threads and streams; the rest is left out");
+      return;
+    }
+    ++lines_;
+    plane->lines.push_back(line);
   }
 
   static void Classify(PlaneIndex* plane) {
@@ -220,7 +247,7 @@ class SpaceIndexer {
   }
 
   void ReadStatMetadata(Extent extent, PlaneIndex* plane) {
-    WireCursor entry(Bytes(extent));
+    WireCursor entry(Bytes(extent, kMaxMetadataBytes));
     int64_t id = 0;
     std::string_view name;
     while (entry.Next()) {
@@ -232,14 +259,15 @@ class SpaceIndexer {
         if (metadata.field() == 2) name = metadata.bytes();
       }
     }
-    plane->stat_names[id] = std::string(name);
+    plane->stat_names[id] = std::string(name.substr(0, kMaxNameBytes));
     plane->stat_keys[id] = StatKeyOf(name);
   }
 
   // A map entry {1: id, 2: XEventMetadata}. For /host:metadata the HLO proto stays where it is: only its extent is
   // kept.
   void ReadEventMetadata(Extent extent, PlaneIndex* plane) {
-    const std::string_view bytes = Bytes(extent);
+    const bool is_module = plane->kind == PlaneIndex::Kind::kMetadata;
+    const std::string_view bytes = Bytes(extent, is_module ? kMaxModuleBytes : kMaxMetadataBytes);
     WireCursor entry(bytes);
     ModuleMetadata module;
     std::string_view name;
@@ -250,7 +278,7 @@ class SpaceIndexer {
       while (metadata.Next()) {
         if (metadata.field() == 1 && module.metadata_id == 0) module.metadata_id = metadata.int64();
         if (metadata.field() == 2) name = metadata.bytes();
-        if (metadata.field() != 5 || plane->kind != PlaneIndex::Kind::kMetadata) continue;
+        if (metadata.field() != 5 || !is_module) continue;
         const RawStat stat = ParseStat(metadata.bytes());
         const StatKey key = plane->stat_keys.at(stat.metadata_id);
         if (key == StatKey::kHloProto && stat.kind == RawStat::Kind::kText) {
@@ -262,10 +290,12 @@ class SpaceIndexer {
       }
     }
     if (entry.malformed()) {
-      Issue("warning", "malformed_metadata", "an event name of plane " + plane->name + " is unreadable");
+      index_.issues.Add("warning", "malformed_metadata",
+                        "an event name of plane " + plane->name + " is unreadable");
       return;
     }
-    if (plane->kind == PlaneIndex::Kind::kMetadata) {
+    name = name.substr(0, kMaxNameBytes);
+    if (is_module) {
       module.name = std::string(name);
       plane->modules.push_back(std::move(module));
       return;
@@ -276,7 +306,7 @@ class SpaceIndexer {
   }
 
   void ReadPlaneStat(Extent extent, PlaneIndex* plane) {
-    const RawStat stat = ParseStat(Bytes(extent));
+    const RawStat stat = ParseStat(Bytes(extent, kMaxMetadataBytes));
     const std::string& name = plane->stat_names.at(stat.metadata_id);
     if (name.empty()) return;
     switch (stat.kind) {
@@ -294,10 +324,10 @@ class SpaceIndexer {
     }
   }
 
-  std::string_view Bytes(Extent extent) {
-    if (extent.length > kMaxMetadataBytes) {
-      Issue("warning", "oversized_metadata",
-            "a metadata entry of " + std::to_string(extent.length) + " bytes is left out");
+  std::string_view Bytes(Extent extent, uint64_t max_bytes) {
+    if (extent.length > max_bytes) {
+      index_.issues.Add("warning", "oversized_metadata",
+                        "a metadata entry of " + std::to_string(extent.length) + " bytes is left out");
       return {};
     }
     return window_.Peek(extent.position, extent.length).substr(0, extent.length);
@@ -306,6 +336,9 @@ class SpaceIndexer {
   const Source& source_;
   Window window_;
   SpaceIndex index_;
+  size_t whole_planes_ = 0;
+  size_t lines_ = 0;
+  bool cut_plane_looked_right_ = false;
 };
 
 }  // namespace
@@ -341,6 +374,12 @@ RawStat ParseStat(std::string_view bytes) {
     }
   }
   return stat;
+}
+
+std::string_view TextOf(const RawStat& stat, const PlaneIndex& plane) {
+  if (stat.kind == RawStat::Kind::kText) return stat.text;
+  if (stat.kind == RawStat::Kind::kReference) return plane.stat_names.at(stat.number);
+  return {};
 }
 
 SpaceIndex IndexSpace(const Source& source) { return SpaceIndexer(source).Run(); }

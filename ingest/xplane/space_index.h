@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,34 +17,36 @@
 #include "ingest/base/facts.h"
 #include "ingest/source/source.h"
 #include "ingest/xplane/event_vocabulary.h"
+#include "ingest/xplane/limits.h"
 #include "ingest/xplane/window.h"
 
 namespace oomdb {
 
-// A table by metadata id. Recorders number metadata from 1, so small ids are an array; a hostile or odd id
-// still works.
+// A table by metadata id. Recorders number metadata from 1, in no order, so ids up to a few times the number
+// of entries are an array; a hostile or odd id still works.
 template <typename T>
 class IdTable {
  public:
-  static constexpr int64_t kDense = 1 << 20;
+  // Before the first entry: about how many there will be.
+  void Expect(size_t count) { array_limit_ = static_cast<int64_t>(64 + 4 * count); }
   T& operator[](int64_t id) {
-    if (id < 0 || id >= kDense) return sparse_[id];
-    if (static_cast<size_t>(id) >= dense_.size()) dense_.resize(id + 1);
-    return dense_[id];
+    if (id < 0 || id >= array_limit_) return others_[id];
+    if (static_cast<size_t>(id) >= array_.size()) array_.resize(id + 1);
+    return array_[id];
   }
   // A default T for ids that were never set.
   const T& at(int64_t id) const {
     static const T kNone{};
-    if (id >= 0 && id < kDense) {
-      return static_cast<size_t>(id) < dense_.size() ? dense_[id] : kNone;
-    }
-    const auto found = sparse_.find(id);
-    return found == sparse_.end() ? kNone : found->second;
+    if (id >= 0 && static_cast<size_t>(id) < array_.size()) return array_[id];
+    if (others_.empty()) return kNone;
+    const auto found = others_.find(id);
+    return found == others_.end() ? kNone : found->second;
   }
 
  private:
-  std::vector<T> dense_;
-  std::unordered_map<int64_t, T> sparse_;
+  int64_t array_limit_ = 64;
+  std::vector<T> array_;
+  std::map<int64_t, T> others_;
 };
 
 // A range of the source.
@@ -76,6 +79,10 @@ struct ModuleMetadata {
   std::optional<Extent> hlo;    // Its HLO proto, in the source.
 };
 
+// A stat of the environment plane: Unix ns.
+inline constexpr std::string_view kProfileStart = "profile_start_time";
+inline constexpr std::string_view kProfileStop = "profile_stop_time";
+
 struct PlaneIndex {
   enum class Kind { kHost, kMetadata, kGpu, kTpu, kEnvironment, kOther };
   Kind kind = Kind::kOther;
@@ -91,11 +98,14 @@ struct PlaneIndex {
   std::unordered_map<std::string, std::string> texts;
 };
 
+// The text of a stat of the plane, referred to or its own; empty when it is a number.
+std::string_view TextOf(const RawStat& stat, const PlaneIndex& plane);
+
 struct SpaceIndex {
-  std::deque<PlaneIndex> planes;  // Whole ones only.
+  std::deque<PlaneIndex> planes;  // Whole ones only, of the kinds we read.
   std::vector<std::string> hostnames;
   bool truncated = false;
-  std::vector<IssueFact> issues;
+  CaptureIssues issues;
 };
 
 // Throws Error when the source is no XSpace: empty, foreign content, or not one recognisable plane.

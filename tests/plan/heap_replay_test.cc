@@ -1,5 +1,5 @@
-// The replay on traces small enough to follow by hand. Sizes are decimal digits of their own, so that a
-// wrong sum shows which buffer is missing or counted twice.
+// The replay on traces small enough to follow by hand. Sizes are decimal digits of their own, so
+// that a wrong sum shows which buffer is missing or counted twice.
 #include "ingest/plan/heap_replay.h"
 
 #include <gtest/gtest.h>
@@ -11,8 +11,8 @@
 namespace oomdb {
 namespace {
 
-// Buffers 1 (1 byte), 2 (10), 3 (100), 4 (1000), 5 (100) in temp allocation 0; 6 (5) is a parameter's;
-// 7 (10000) in temp allocation 2 of memory space 5.
+// Buffers 1 (1 byte), 2 (10), 3 (100), 4 (1000), 5 (100) in temp allocation 0; 6 (5) is a
+// parameter's; 7 (10000) in temp allocation 2 of memory space 5.
 std::string Module(const std::string& traces) {
   return R"(
     hlo_module {
@@ -148,12 +148,12 @@ TEST(HeapReplayTest, WithoutATraceThePeakIsUnknownAndThePlanIsTheBound) {
 
 TEST(HeapReplayTest, InconsistentEventsAreCountedAndPassedOver) {
   for (const std::string& broken :
-       {Alloc(3) + Free(3) + Free(3),            // Freed twice.
-        Alloc(3) + Alloc(3),                     // Taken twice.
-        Alloc(3) + Share(3, 3),                  // Its own sharer.
-        Alloc(3) + Share(5, 3) + Share(3, 5),    // A cycle.
-        Alloc(3) + Share(5, 3) + Share(5, 3),    // Shared twice.
-        Alloc(3) + Alloc(77),                    // No such buffer.
+       {Alloc(3) + Free(3) + Free(3),              // Freed twice.
+        Alloc(3) + Alloc(3),                       // Taken twice.
+        Alloc(3) + Share(3, 3),                    // Its own sharer.
+        Alloc(3) + Share(5, 3) + Share(3, 5),      // A cycle.
+        Alloc(3) + Share(5, 3) + Share(5, 3),      // Shared twice.
+        Alloc(3) + Alloc(77),                      // No such buffer.
         Alloc(3) + Alloc(6), Alloc(3) + Alloc(7),  // A parameter; another space.
         Alloc(3) + Share(5, 6), Alloc(3) + Share(5, 88),
         Alloc(3) + std::string("events { kind: SHARE_WITH buffer_id: 5 } ")}) {
@@ -167,8 +167,8 @@ TEST(HeapReplayTest, InconsistentEventsAreCountedAndPassedOver) {
   EXPECT_TRUE(HasIssue(nothing, "heap_trace_without_temp"));
 }
 
-// A chain in which every buffer shares the one before, and the roots are looked up from its end: quadratic
-// unless links are shortened. It is some minutes then, and well below a second so.
+// A chain in which every buffer shares the one before, and the roots are looked up from its end:
+// quadratic unless links are shortened. It is some minutes then, and well below a second so.
 TEST(HeapReplayTest, LongChainsTakeLinearTime) {
   constexpr int kBuffers = 300000;
   proto::HloProto hlo = FromText<proto::HloProto>(

@@ -8,8 +8,8 @@
 namespace oomdb {
 namespace {
 
-// model.py:7 (layer) calls flax, which calls numpy; main.py:3 is the outermost. Frame 5 stands in a package
-// only, frames 6 and 7 call one another.
+// model.py:7 (layer) calls flax, which calls numpy; main.py:3 is the outermost. Frame 5 stands in a
+// package only, frames 6 and 7 call one another.
 constexpr char kIndex[] = R"(
   file_names: "/opt/venv/lib/python3.11/site-packages/jax/numpy.py"
   file_names: "/home/me/model.py"
@@ -51,13 +51,16 @@ TEST_F(StackFramesTest, TakesTheInnermostWhereAllAreInPackages) {
 }
 
 TEST_F(StackFramesTest, MetadataWinsAndFindsItsFunctionInTheStack) {
-  const auto line = frames_.LineOf(FromText<proto::OpMetadata>(
-      R"(source_file: "/home/me/main.py" source_line: 3 stack_frame_id: 4)"));
+  // What LineOf returns points into the metadata.
+  const auto metadata = FromText<proto::OpMetadata>(
+      R"(source_file: "/home/me/main.py" source_line: 3 stack_frame_id: 4)");
+  const auto line = frames_.LineOf(metadata);
   EXPECT_EQ(line.file, "/home/me/main.py");
   EXPECT_EQ(line.line, 3);
   EXPECT_EQ(line.function, "main");
-  const auto elsewhere = frames_.LineOf(FromText<proto::OpMetadata>(
-      R"(source_file: "/home/me/main.py" source_line: 4 stack_frame_id: 4)"));
+  const auto other_line = FromText<proto::OpMetadata>(
+      R"(source_file: "/home/me/main.py" source_line: 4 stack_frame_id: 4)");
+  const auto elsewhere = frames_.LineOf(other_line);
   EXPECT_EQ(elsewhere.line, 4);
   EXPECT_EQ(elsewhere.function, "");
 }

@@ -10,7 +10,7 @@
 --   bytes: live bytes (bytes); NULL for a holder
 --   count: allocations, or events
 CREATE VIEW grows_per_execution_items AS
-WITH rows AS (
+WITH listed AS (
   SELECT s.capture_id, s.device_id, s.module_id, 2 AS part, s.position, 'still live' AS kind, s.origin AS label,
     s.bytes, s.count
   FROM growth_survivors s
@@ -28,4 +28,4 @@ SELECT
   r.label,
   r.bytes,
   r.count
-FROM rows r;
+FROM listed r;

@@ -1,0 +1,249 @@
+#include "ingest/xplane/line_context.h"
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <string>
+#include <tuple>
+
+namespace oomdb {
+namespace {
+
+using Spans = std::vector<std::pair<int64_t, int64_t>>;
+
+// Of a gap between two executions at most this many events are kept, latest first, and as many container calls:
+// a gap can hold a whole program's Python frames.
+constexpr size_t kMaxWindowEvents = 2048;
+
+// Whether the Python frames around an event are worth their rows.
+bool WantsFrames(EventRole role) {
+  switch (role) {
+    case EventRole::kAllocation:
+    case EventRole::kDeallocation:
+    case EventRole::kExecute:
+    case EventRole::kPjit:
+    case EventRole::kHostBuffer:
+    case EventRole::kTransfer:
+    case EventRole::kCompile:
+    case EventRole::kRetry:
+    case EventRole::kPoolGrowth:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Sorts, and joins what overlaps.
+void Join(Spans* spans) {
+  std::sort(spans->begin(), spans->end());
+  Spans joined;
+  for (const auto& span : *spans) {
+    if (span.second <= span.first) continue;
+    if (!joined.empty() && span.first < joined.back().second) {
+      joined.back().second = std::max(joined.back().second, span.second);
+    } else {
+      joined.push_back(span);
+    }
+  }
+  *spans = std::move(joined);
+}
+
+class ContextPlanner {
+ public:
+  ContextPlanner(const HostTimeline& timeline, const std::vector<ExecutionDraft>& executions,
+                 int64_t wait_min_ns)
+      : timeline_(timeline), executions_(executions), wait_min_ns_(wait_min_ns) {
+    contexts_.resize(timeline.lines.size());
+  }
+
+  std::vector<LineContext> Plan() {
+    PlanPoints();
+    PlanGaps();
+    PlanQuietSpans();
+    for (LineContext& context : contexts_) {
+      std::sort(context.points_ps.begin(), context.points_ps.end());
+      Join(&context.windows);
+      Join(&context.quiet_spans);
+    }
+    return std::move(contexts_);
+  }
+
+ private:
+  void PlanPoints() {
+    for (size_t i = 0; i < contexts_.size(); ++i) {
+      for (const TimelineEvent& event : timeline_.lines[i].events) {
+        if (WantsFrames(event.role)) contexts_[i].points_ps.push_back(event.start_ps);
+      }
+    }
+  }
+
+  // Between the calls that launched the last two executions of a module, on the launching thread, stands the program's
+  // own code: whoever keeps the outputs is there.
+  void PlanGaps() {
+    std::map<std::tuple<DeviceKind, int64_t, int32_t, std::string>, std::vector<LaunchSpan>> last;
+    for (const ExecutionDraft& e : executions_) {
+      auto& two = last[{e.kind, e.device_ordinal, e.module, e.module_name}];
+      const LaunchSpan launch = e.launch.value_or(LaunchSpan{e.line, -1, e.start_ps, e.end_ps});
+      // One call may have launched several: the gap is between different calls.
+      if (!two.empty() && two.back().line == launch.line && two.back().start_ps == launch.start_ps) {
+        two.pop_back();
+      }
+      two.push_back(launch);
+      if (two.size() > 2) two.erase(two.begin());
+    }
+    for (const auto& [key, two] : last) {
+      if (two.size() < 2) continue;
+      const LaunchSpan &before = two[0], &after = two[1];
+      if (before.line < 0 || before.line != after.line || before.end_ps >= after.start_ps) continue;
+      contexts_[before.line].windows.emplace_back(before.end_ps, after.start_ps);
+    }
+  }
+
+  void PlanQuietSpans() {
+    for (const ExecutionDraft& e : executions_) {
+      if (e.line < 0 || e.retry_count > 0) continue;
+      for (const auto& [start, end] : e.allocating_spans) {
+        if ((end - start) / 1000 >= wait_min_ns_) contexts_[e.line].quiet_spans.emplace_back(start, end);
+      }
+    }
+  }
+
+  const HostTimeline& timeline_;
+  const std::vector<ExecutionDraft>& executions_;
+  const int64_t wait_min_ns_;
+  std::vector<LineContext> contexts_;
+};
+
+// The index of the span that holds `time`; -1: none does.
+int64_t SpanAt(const Spans& spans, int64_t time) {
+  const auto span = std::upper_bound(spans.begin(), spans.end(), time,
+                                     [](int64_t t, const auto& s) { return t < s.second; });
+  return span == spans.end() || time < span->first ? -1 : span - spans.begin();
+}
+
+// The longest stretches without an event, in spans that are walked in any order of events.
+class QuietSpans {
+ public:
+  explicit QuietSpans(const Spans& spans) : spans_(spans), covered_(spans.size()) {}
+
+  // An event of the thread; what encloses a span covers nothing of it.
+  void Saw(int64_t start_ps, int64_t end_ps) {
+    const int64_t i = SpanAt(spans_, start_ps);
+    if (i < 0 || covered_[i].size() == kMaxCovered) return;
+    covered_[i].emplace_back(start_ps, std::min(end_ps, spans_[i].second));
+  }
+
+  std::vector<int64_t> Longest() {
+    std::vector<int64_t> longest(spans_.size());
+    for (size_t i = 0; i < spans_.size(); ++i) {
+      std::sort(covered_[i].begin(), covered_[i].end());
+      int64_t at = spans_[i].first;
+      for (const auto& [start, end] : covered_[i]) {
+        longest[i] = std::max(longest[i], start - at);
+        at = std::max(at, end);
+      }
+      longest[i] = std::max(longest[i], spans_[i].second - at);
+    }
+    return longest;
+  }
+
+ private:
+  static constexpr size_t kMaxCovered = 1 << 20;
+  const Spans& spans_;
+  std::vector<Spans> covered_;
+};
+
+// What is kept of the windows of a line.
+class WindowEvents {
+ public:
+  WindowEvents(const HostLine& line, std::vector<TimelineEvent>* kept) : line_(line), kept_(kept) {}
+
+  void Saw(int64_t window, const TimelineEvent& event) {
+    if (container_calls_ < kMaxWindowEvents && IsContainerCall(line_.NameOf(event))) {
+      ++container_calls_;
+      kept_->push_back(event);
+      return;
+    }
+    if (window != at_hand_) Flush();
+    at_hand_ = window;
+    latest_.push_back(event);
+    if (latest_.size() > kMaxWindowEvents) latest_.pop_front();
+  }
+  void Flush() {
+    kept_->insert(kept_->end(), latest_.begin(), latest_.end());
+    latest_.clear();
+  }
+
+ private:
+  const HostLine& line_;
+  std::vector<TimelineEvent>* kept_;
+  size_t container_calls_ = 0;
+  int64_t at_hand_ = -1;
+  std::deque<TimelineEvent> latest_;  // Of the window at hand.
+};
+
+// Hands the longest stretches back to the executions whose spans they were found in.
+void TakeQuiet(const Spans& quiet_spans, const std::vector<int64_t>& longest, ExecutionDraft* e) {
+  for (const auto& [start, end] : e->allocating_spans) {
+    const int64_t i = SpanAt(quiet_spans, start);
+    if (i >= 0) e->longest_quiet_ps = std::max(e->longest_quiet_ps, longest[i]);
+  }
+}
+
+}  // namespace
+
+std::vector<LineContext> PlanContexts(const HostTimeline& timeline,
+                                      const std::vector<ExecutionDraft>& executions, int64_t wait_min_ns) {
+  return ContextPlanner(timeline, executions, wait_min_ns).Plan();
+}
+
+std::vector<int64_t> AddContext(Window* window, const TimeBase& base, const LineContext& context,
+                                int32_t line_index, HostTimeline* timeline) {
+  HostLine& line = timeline->lines[line_index];
+  QuietSpans quiet(context.quiet_spans);
+  for (const TimelineEvent& event : line.events) {
+    if (event.role == EventRole::kAllocating || event.role == EventRole::kPrepare) {
+      // Such a span may stand in another: to wait in it is to wait. Only that it began and ended was heard.
+      quiet.Saw(event.start_ps, event.start_ps);
+      quiet.Saw(event.end_ps, event.end_ps);
+    } else {
+      quiet.Saw(event.start_ps, event.end_ps);
+    }
+  }
+  std::vector<TimelineEvent> added;
+  WindowEvents in_windows(line, &added);
+  WalkEvents(
+      window, line.extent,
+      [&](int64_t id) { return !IsKept(line.plane->events.at(id).meaning.role); },
+      [&](const RawEvent& raw) {
+        const TimelineEvent event = MakeEvent(line, base, raw);
+        quiet.Saw(event.start_ps, event.end_ps);
+        const auto point =
+            std::lower_bound(context.points_ps.begin(), context.points_ps.end(), event.start_ps);
+        if (point != context.points_ps.end() && *point <= event.end_ps) {
+          added.push_back(event);
+        } else if (const int64_t at = SpanAt(context.windows, event.start_ps); at >= 0) {
+          in_windows.Saw(at, event);
+        }
+      });
+  in_windows.Flush();
+  line.events.insert(line.events.end(), added.begin(), added.end());
+  Nest(line_index, timeline);
+  return quiet.Longest();
+}
+
+void AddAllContexts(const Source& source, const TimeBase& base, int64_t wait_min_ns, HostTimeline* timeline,
+                    std::vector<ExecutionDraft>* executions) {
+  const std::vector<LineContext> contexts = PlanContexts(*timeline, *executions, wait_min_ns);
+  std::vector<std::vector<int64_t>> longest(contexts.size());
+  Window window(source);
+  for (size_t i = 0; i < contexts.size(); ++i) {
+    if (contexts[i].empty()) continue;
+    longest[i] = AddContext(&window, base, contexts[i], static_cast<int32_t>(i), timeline);
+  }
+  for (ExecutionDraft& e : *executions) {
+    if (e.line >= 0 && e.retry_count == 0) TakeQuiet(contexts[e.line].quiet_spans, longest[e.line], &e);
+  }
+}
+
+}  // namespace oomdb

@@ -1,0 +1,45 @@
+-- id: already_rematerialized
+-- title: XLA already computes values again to save memory
+-- asks: Did the compiler rematerialize instructions to get under its memory limit?
+-- needs: a plan
+-- tags: plan, remat
+-- severity: info: healthy programs have it
+-- cause: XLA saw at compile time that the program is near its limit, and traded time for memory by itself.
+-- columns:
+--   capture_id: the capture
+--   run: its run
+--   host: its host
+--   device: ordinal of the device: always NULL, a plan is the same on every device
+--   device_id: the device
+--   module_id: the module
+--   module_name: its name
+--   execution_id: always NULL
+--   severity: info
+--   evidence: read
+--   title: one sentence
+--   detail: how many instructions
+--   bytes: always NULL
+-- how to read: Counted are instructions with a .remat part in their name, without bitcasts and get-tuple-elements, which
+--   cost nothing. Compiler flags will not find much more: expect the fix from the program.
+-- next: oomdb query "SELECT name, plan_bytes, remat_instruction_count FROM modules WHERE remat_instruction_count > 0"
+CREATE VIEW already_rematerialized AS
+SELECT
+  c.capture_id,
+  c.run,
+  c.host,
+  CAST(NULL AS BIGINT) AS device,
+  CAST(NULL AS BIGINT) AS device_id,
+  m.module_id,
+  m.name AS module_name,
+  CAST(NULL AS BIGINT) AS execution_id,
+  'info' AS severity,
+  'read' AS evidence,
+  'XLA already rematerialized ' || CAST(m.remat_compute_count AS VARCHAR(20)) || ' instructions of '
+    || m.name || ': expect the fix from the program' AS title,
+  CAST(m.remat_compute_count AS VARCHAR(20)) || ' of ' || CAST(m.instruction_count AS VARCHAR(20))
+    || ' instructions are computed a second time to stay under the compiler''s limit (read; bitcasts and'
+    || ' get-tuple-elements not counted).' AS detail,
+  CAST(NULL AS BIGINT) AS bytes
+FROM modules m
+JOIN captures c ON c.capture_id = m.capture_id
+WHERE m.remat_compute_count >= (SELECT s.setting FROM settings s WHERE s.name = 'remat_min_instructions');
