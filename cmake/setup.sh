@@ -3,7 +3,7 @@
 # Talk goes to stderr, so that stdout stays the data of the command that is run. The build folder is
 # ./build, or $OOMDB_BUILD_DIR.
 
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 build=${OOMDB_BUILD_DIR:-$root/build}
 export OOMDB_BUILD_DIR=$build # For scripts that call one another.
 

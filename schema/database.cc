@@ -25,9 +25,7 @@ constexpr int kCacheKib = 64 * 1024;
 
 std::unique_ptr<SQLite::Database> Connect(const std::string& path, int flags) {
   try {
-    auto connection = std::make_unique<SQLite::Database>(path, flags, kBusyTimeoutMs);
-    connection->exec(fmt::format("PRAGMA cache_size = -{}", kCacheKib));
-    return connection;
+    return std::make_unique<SQLite::Database>(path, flags, kBusyTimeoutMs);
   } catch (const SQLite::Exception& error) {
     throw Error(fmt::format("{}: can't be opened as a database: {}", path, error.what()));
   }
@@ -46,6 +44,9 @@ void RefuseNetworkFileSystem(const std::string& path) {
       "unite them with `oomdb merge`",
       path, name));
 }
+
+// Reads the file's header, so only after Inspect.
+void SetCache(SQLite::Database& connection) { connection.exec(fmt::format("PRAGMA cache_size = -{}", kCacheKib)); }
 
 int64_t Number(SQLite::Database& connection, const std::string& sql) {
   return connection.execAndGet(sql).getInt64();
@@ -182,6 +183,7 @@ Database Database::OpenForIngest(const std::string& path, std::span<const ViewDe
   int version = 0;
   // Looked at before the lock, so that a foreign file isn't even locked.
   Inspect(*connection, path, &version);
+  SetCache(*connection);
   // Full sync and the default journal are SQLite's defaults; said here because a SIGKILL must never cost the file.
   connection->exec("PRAGMA synchronous = FULL; PRAGMA foreign_keys = OFF");
   try {
@@ -208,11 +210,11 @@ Database Database::OpenReadOnly(const std::string& path, std::span<const ViewDef
   if (fs::is_directory(path)) throw Error(fmt::format("{}: a folder; --db names a file", path));
   RollBackJournal(path);
   std::unique_ptr<SQLite::Database> connection = Connect(path, SQLite::OPEN_READONLY);
-  Distrust(*connection);
   int version = 0;
   if (Inspect(*connection, path, &version) == FileState::kNew) {
     throw Error(fmt::format("{}: empty; fill it with `oomdb ingest --db {} PATH…`", path, path));
   }
+  Distrust(*connection);
   if (version < SchemaVersion()) {
     std::unique_ptr<SQLite::Database> copy = Connect("", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
     SQLite::Backup(*copy, *connection).executeStep();
@@ -222,6 +224,7 @@ Database Database::OpenReadOnly(const std::string& path, std::span<const ViewDef
     transaction.commit();
     connection = std::move(copy);
   }
+  SetCache(*connection);
   ShadowWithOurs(*connection, views, overrides);
   return Database(std::move(connection), path);
 }
@@ -229,6 +232,7 @@ Database Database::OpenReadOnly(const std::string& path, std::span<const ViewDef
 Database Database::Throwaway(std::span<const ViewDefinition> views, const SettingOverrides& overrides) {
   // An empty name: SQLite keeps it in memory and spills to an unlinked temporary file when it outgrows the cache.
   std::unique_ptr<SQLite::Database> connection = Connect("", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+  SetCache(*connection);
   connection->exec("PRAGMA synchronous = OFF");
   CreateTables(*connection);
   StoreSettings(*connection);

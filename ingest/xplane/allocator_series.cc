@@ -4,6 +4,8 @@
 #include <bit>
 #include <map>
 
+#include "ingest/xplane/limits.h"
+
 namespace oomdb {
 namespace {
 
@@ -14,8 +16,10 @@ bool Follows(const AllocatorEvent& before, const AllocatorEvent& after) {
   return InUseBefore(after) == before.in_use_bytes;
 }
 
-// The event of a moment that comes first when none is known before: the one whose total none of the others leaves.
-size_t FirstOfMoment(const std::vector<AllocatorEvent>& events, const std::vector<int32_t>& order, size_t end) {
+// The event of a moment that comes first when none is known before: the one whose total none of the
+// others leaves.
+size_t FirstOfMoment(const std::vector<AllocatorEvent>& events, const std::vector<int32_t>& order,
+                     size_t end) {
   for (size_t i = 0; i < end; ++i) {
     const auto precedes = [&](int32_t other) {
       return other != order[i] && Follows(events[other], events[order[i]]);
@@ -32,7 +36,8 @@ void OrderMoments(const std::vector<AllocatorEvent>& events, std::vector<int32_t
   };
   for (size_t begin = 0, end; begin < order->size(); begin = end) {
     end = begin + 1;
-    while (end < order->size() && events[(*order)[end]].time_ps == events[(*order)[begin]].time_ps) {
+    while (end < order->size() &&
+           events[(*order)[end]].time_ps == events[(*order)[begin]].time_ps) {
       ++end;
     }
     if (end - begin == 1 || end - begin > kMaxReordered) continue;
@@ -76,9 +81,8 @@ std::vector<AllocatorSeries> BuildSeries(const HostTimeline& timeline) {
     all[events[i].allocator].order.push_back(static_cast<int32_t>(i));
   }
   for (AllocatorSeries& series : all) {
-    std::stable_sort(series.order.begin(), series.order.end(), [&](int32_t a, int32_t b) {
-      return events[a].time_ps < events[b].time_ps;
-    });
+    std::stable_sort(series.order.begin(), series.order.end(),
+                     [&](int32_t a, int32_t b) { return events[a].time_ps < events[b].time_ps; });
     OrderMoments(events, &series.order);
     series.before_capture_bytes =
         series.order.empty() ? 0 : std::max<int64_t>(InUseBefore(events[series.order.front()]), 0);
@@ -86,10 +90,13 @@ std::vector<AllocatorSeries> BuildSeries(const HostTimeline& timeline) {
     for (size_t i = 0; i < series.order.size(); ++i) {
       const AllocatorEvent& event = events[series.order[i]];
       ++(event.is_allocation ? series.allocation_count : series.deallocation_count);
-      // Constant per allocator; the largest stands if a recorder disagrees with itself.
-      series.capacity_bytes =
-          std::max(series.capacity_bytes,
-                   Add(Add(event.in_use_bytes, event.available_bytes), event.reserved_bytes));
+      // Constant per allocator; the largest stands if a recorder disagrees with itself. An
+      // allocator without a limit says something huge.
+      const int64_t capacity =
+          Add(Add(event.in_use_bytes, event.available_bytes), event.reserved_bytes);
+      if (capacity <= kMaxAllocatorBytes) {
+        series.capacity_bytes = std::max(series.capacity_bytes, capacity);
+      }
       series.peak_bytes = std::max(series.peak_bytes, event.peak_bytes);
       series.capture_peak_bytes = std::max(series.capture_peak_bytes, event.in_use_bytes);
       if (i > 0 && !Follows(events[series.order[i - 1]], event)) ++series.reconciliation_breaks;
@@ -125,15 +132,16 @@ std::vector<PairedAllocation> PairAllocations(const HostTimeline& timeline,
         all[live].free_event = index;
         live = kFreed;
       } else {
-        // Of the first event at an address it is known that the allocation was there before the capture; of a later
-        // one, that its allocation was lost.
+        // Of the first event at an address it is known that the allocation was there before the
+        // capture; of a later one, that its allocation was lost.
         if (is_new) unseen_bytes = Add(unseen_bytes, -event.bytes);
         all.push_back({static_cast<int32_t>(a), -1, index, -1, event.address, event.bytes,
                        event.requested_bytes});
       }
     }
     if (unseen_bytes > 0) {
-      all.push_back({static_cast<int32_t>(a), -1, -1, -1, std::nullopt, unseen_bytes, std::nullopt});
+      all.push_back(
+          {static_cast<int32_t>(a), -1, -1, -1, std::nullopt, unseen_bytes, std::nullopt});
     }
   }
   return all;
@@ -144,9 +152,8 @@ namespace {
 // The place in the series of the first event at `time_ps` or later.
 size_t FirstFrom(const HostTimeline& timeline, const AllocatorSeries& series, int64_t time_ps) {
   const auto event = std::lower_bound(
-      series.order.begin(), series.order.end(), time_ps, [&](int32_t index, int64_t time) {
-        return timeline.allocator_events[index].time_ps < time;
-      });
+      series.order.begin(), series.order.end(), time_ps,
+      [&](int32_t index, int64_t time) { return timeline.allocator_events[index].time_ps < time; });
   return static_cast<size_t>(event - series.order.begin());
 }
 

@@ -23,8 +23,8 @@ struct PairedAllocation {
 };
 
 struct AllocatorSeries {
-  // Indices into HostTimeline::allocator_events, by absolute time. Events of one moment stand in the order in which
-  // their running totals fit, else in that of the wire.
+  // Indices into HostTimeline::allocator_events, by absolute time. Events of one moment stand in
+  // the order in which their running totals fit, else in that of the wire.
   std::vector<int32_t> order;
   int64_t capacity_bytes = 0;  // In use + available + reserved.
   int64_t peak_bytes = 0;      // The largest peak-in-use stat.
@@ -33,7 +33,8 @@ struct AllocatorSeries {
   int64_t allocation_count = 0;
   int64_t deallocation_count = 0;
   int64_t reconciliation_breaks = 0;
-  // The most in use of runs of events: level k holds it for 2^k events from each position of `order` on.
+  // The most in use of runs of events: level k holds it for 2^k events from each position of
+  // `order` on.
   std::vector<std::vector<int64_t>> peaks;
 };
 
@@ -43,13 +44,14 @@ int64_t InUseBefore(const AllocatorEvent& event);
 // One series per HostTimeline::allocator_names.
 std::vector<AllocatorSeries> BuildSeries(const HostTimeline& timeline);
 
-// All allocations, by allocator, then by the time of their first event; what was in use before the capture and is never
-// seen in an event comes last, as one allocation without an address. Adds to `reconciliation_breaks` what takes a live
-// address.
+// All allocations, by allocator, then by the time of their first event; what was in use before the
+// capture and is never seen in an event comes last, as one allocation without an address. Adds to
+// `reconciliation_breaks` what takes a live address.
 std::vector<PairedAllocation> PairAllocations(const HostTimeline& timeline,
                                               std::vector<AllocatorSeries>* series);
 
-// The in-use just before a time: of the last event before it, else of the first after it undone. nullopt without events.
+// The in-use just before a time: of the last event before it, else of the first after it undone.
+// nullopt without events.
 MaybeInt InUseAt(const HostTimeline& timeline, const AllocatorSeries& series, int64_t time_ps);
 
 // The most in use from `start_ps` to `end_ps`.

@@ -1,5 +1,5 @@
-// What device kernels and driver calls say of executions that the host events leave open: which of several modules of one
-// name ran, on which device, and that it was launched at all.
+// What device kernels and driver calls say of executions that the host events leave open: which of
+// several modules of one name ran, on which device, and that it was launched at all.
 #ifndef OOMDB_INGEST_XPLANE_DEVICE_VOTES_H_
 #define OOMDB_INGEST_XPLANE_DEVICE_VOTES_H_
 
@@ -7,11 +7,12 @@
 
 namespace oomdb {
 
-// Walks the kernels of GPU planes and the driver calls of host threads, in memory that grows with the executions only.
-// Fills program_id, device_ordinal and launched where they are open and there is evidence.
+// Walks the kernels of GPU planes and the driver calls of host threads. Driver calls, and the
+// kernels that bear their correlation ids, fill program_id; kernels alone, by the time at which
+// they ran, likely_program_id. Both fill device_ordinal and launched where these are open. Expects
+// the executions by start.
 void TakeDeviceVotes(const Source& source, const SpaceIndex& space, const TimeBase& base,
-                     const HostTimeline& timeline, const ModuleIndex& modules,
-                     std::vector<Execution>* executions);
+                     const HostTimeline& timeline, std::vector<ExecutionDraft>* executions);
 
 }  // namespace oomdb
 

@@ -13,10 +13,12 @@ struct NameRow {
   std::string_view text;
   Where where;
   EventRole role;
-  std::string_view source;  // Which recorder emits it: measured on captures unless it says otherwise.
+  std::string_view
+      source;  // Which recorder emits it: measured on captures unless it says otherwise.
 };
 
-// First match wins, so longer names stand before the ones they contain. A "[N] " prefix is taken off first.
+// First match wins, so longer names stand before the ones they contain. A "[N] " prefix is taken
+// off first.
 constexpr auto kNames = std::to_array<NameRow>({
     {"MemoryAllocation", Where::kWhole, EventRole::kAllocation, "BFC allocator"},
     {"MemoryDeallocation", Where::kWhole, EventRole::kDeallocation, "BFC allocator"},
@@ -37,8 +39,10 @@ constexpr auto kNames = std::to_array<NameRow>({
      "PjRtStreamExecutor"},
     {"PJRT_LoadedExecutable_Execute", Where::kWhole, EventRole::kExecuteInner, "PJRT C API"},
     {"PjRtCApiLoadedExecutable::Execute", Where::kWhole, EventRole::kExecuteInner, "PJRT C API"},
-    {"CpuExecutable::ExecuteAsyncOnStream", Where::kWhole, EventRole::kExecuteInner, "TensorFlow XLA"},
-    {"ThunkExecutor::Execute (wait for completion)", Where::kWhole, EventRole::kThunkWait, "CPU client"},
+    {"CpuExecutable::ExecuteAsyncOnStream", Where::kWhole, EventRole::kExecuteInner,
+     "TensorFlow XLA"},
+    {"ThunkExecutor::Execute (wait for completion)", Where::kWhole, EventRole::kThunkWait,
+     "CPU client"},
     {"BufferFromHostBuffer", Where::kPrefix, EventRole::kHostBuffer, "PjRt"},
     {"BufferFromHostLiteral", Where::kPrefix, EventRole::kHostBuffer, "PjRt"},
     {"DevicePut", Where::kPrefix, EventRole::kTransfer, "jaxlib"},
@@ -97,7 +101,8 @@ bool Matches(std::string_view name, const NameRow& row) {
 // Whether all of `text` is a number, and which.
 bool ParseNumber(std::string_view text, int64_t* number) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *number);
-  return error == std::errc() && end == text.data() + text.size() && !text.empty() && text[0] != '-';
+  return error == std::errc() && end == text.data() + text.size() && !text.empty() &&
+         text[0] != '-';
 }
 
 // As ParseNumber, for ids of all 64 bits, printed signed or unsigned.
@@ -124,8 +129,8 @@ int32_t TakeDevicePrefix(std::string_view* name) {
   return static_cast<int32_t>(number);
 }
 
-// What JAX makes of a Python function's name in a module's name: jax/_src/interpreters/mlir.py replaces what is
-// not a word character, a dot or a dash.
+// What JAX makes of a Python function's name in a module's name: jax/_src/interpreters/mlir.py
+// replaces what is not a word character, a dot or a dash.
 std::string SanitizedModuleName(std::string_view prefix, std::string_view function) {
   std::string name(prefix);
   for (const char c : function) {
@@ -145,7 +150,11 @@ std::string_view Bracketed(std::string_view name, std::string_view before) {
 }
 
 // Whose client an execution event is of, by its name.
-Client ClientOf(std::string_view name) {
+Client ClientOf(EventRole role, std::string_view name) {
+  const bool executes = role == EventRole::kExecute || role == EventRole::kExecuteInner ||
+                        role == EventRole::kExecuteNamed || role == EventRole::kLaunch ||
+                        role == EventRole::kAllocating || role == EventRole::kPrepare;
+  if (!executes) return Client::kUnknown;
   const auto has = [&](std::string_view part) { return name.find(part) != std::string_view::npos; };
   if (has("StreamExecutor") || has("Gpu") || has(":XLA GPU module")) return Client::kGpu;
   return has("Cpu") ? Client::kCpu : Client::kUnknown;
@@ -173,7 +182,7 @@ EventMeaning MeaningOf(std::string_view name) {
   for (const NameRow& row : kNames) {
     if (!Matches(name, row)) continue;
     meaning.role = row.role;
-    meaning.client = ClientOf(name);
+    meaning.client = ClientOf(meaning.role, name);
     if (row.role == EventRole::kLaunch && row.where == Where::kSuffix) {
       meaning.module_name = name.substr(0, name.size() - row.text.size());
     }
@@ -184,7 +193,7 @@ EventMeaning MeaningOf(std::string_view name) {
     const std::string_view module = Bracketed(name.substr(at), "::Execute (");
     if (module.empty()) return meaning;
     meaning.role = EventRole::kExecuteNamed;
-    meaning.client = ClientOf(name);
+    meaning.client = ClientOf(meaning.role, name);
     meaning.module_name = module;
   }
   return meaning;
@@ -208,8 +217,9 @@ SplitName SplitProgramId(std::string_view name) {
 }
 
 AllocatorDevice DeviceOfAllocator(std::string_view allocator_name) {
-  for (const auto& [prefix, kind] : {std::pair<std::string_view, std::string_view>{"GPU_", "gpu"},
-                                     std::pair<std::string_view, std::string_view>{"TPU_", "tpu"}}) {
+  for (const auto& [prefix, kind] :
+       {std::pair<std::string_view, std::string_view>{"GPU_", "gpu"},
+        std::pair<std::string_view, std::string_view>{"TPU_", "tpu"}}) {
     if (!allocator_name.starts_with(prefix)) continue;
     const std::string_view rest = allocator_name.substr(prefix.size());
     int64_t ordinal;

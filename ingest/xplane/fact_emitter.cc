@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
-#include <unordered_map>
+
+#include "ingest/xplane/host_event_emitter.h"
 
 namespace oomdb {
 namespace {
@@ -12,51 +12,61 @@ constexpr std::string_view kBeforeCapture = "allocated before the capture began"
 
 MaybeInt Nonzero(int64_t value) { return value != 0 ? MaybeInt(value) : std::nullopt; }
 
-// Where each stored event stands among the host events; what isn't stored has no place.
-struct EventNumbers {
-  std::vector<std::optional<Index>> of_allocator_event;
-  std::map<std::pair<int32_t, int64_t>, std::optional<Index>> of_launch;  // By (line, ordinal).
-};
-
 class Emitter {
  public:
-  Emitter(const Source& source, const CaptureContent& content, const ImportOptions& options,
-          FactSink& sink)
-      : source_(source), content_(content), options_(options), sink_(sink) {
+  Emitter(const Source& source, const CaptureContent& content, FactSink& sink)
+      : source_(source),
+        content_(content),
+        sink_(sink),
+        host_events_(source, content.base, content.timeline, content.executions.all, sink) {
     FindDevices();
-    numbers_.of_allocator_event.resize(content.timeline.allocator_events.size());
-    for (const Execution& e : content.executions.all) {
-      if (e.launch) numbers_.of_launch[{e.launch->line, e.launch->ordinal}] = std::nullopt;
-    }
+    FindAllocators();
   }
 
-  void Run() {
+  void Run(const ImportOptions& options) {
     EmitCapture();
-    for (const IssueFact& issue : content_.space.issues) sink_.Add(issue);
+    for (const IssueFact& issue : content_.space.issues.all()) sink_.Add(issue);
     EmitDevices();
     EmitModules();
     EmitAllocators();
-    EmitHostEvents();
-    EmitExecutions();
+    host_events_.Emit(options.events);
+    EmitExecutions(options.wait_min_ns);
     EmitAllocations();
   }
 
  private:
   using DeviceKey = std::pair<DeviceKind, int64_t>;
 
+  static std::optional<DeviceKey> KeyOf(const PlaneIndex& plane) {
+    if (plane.kind == PlaneIndex::Kind::kGpu) return DeviceKey(DeviceKind::kGpu, plane.ordinal);
+    if (plane.kind == PlaneIndex::Kind::kTpu) return DeviceKey(DeviceKind::kTpu, plane.ordinal);
+    return std::nullopt;
+  }
+
   void FindDevices() {
     for (const PlaneIndex& plane : content_.space.planes) {
-      if (plane.kind == PlaneIndex::Kind::kGpu) devices_[{DeviceKind::kGpu, plane.ordinal}] = 0;
-      if (plane.kind == PlaneIndex::Kind::kTpu) devices_[{DeviceKind::kTpu, plane.ordinal}] = 0;
+      if (const auto key = KeyOf(plane)) devices_[*key].plane = &plane;
     }
     for (const AllocatorName& allocator : content_.timeline.allocator_names) {
-      if (const auto key = KeyOf(allocator.device)) devices_[*key] = 0;
+      if (const auto key = KeyOf(allocator.device)) devices_[*key];
     }
-    for (const Execution& e : content_.executions.all) {
-      if (e.device_ordinal >= 0) devices_[{e.kind, e.device_ordinal}] = 0;
+    for (const ExecutionDraft& e : content_.executions.all) {
+      if (e.device_ordinal >= 0) devices_[{e.kind, e.device_ordinal}];
     }
     Index next = 0;
-    for (auto& [key, index] : devices_) index = next++;
+    for (auto& [key, device] : devices_) device.index = next++;
+  }
+
+  // Where a device has several allocators, the busiest serves the executions.
+  void FindAllocators() {
+    for (size_t i = 0; i < content_.series.size(); ++i) {
+      const auto key = KeyOf(content_.timeline.allocator_names[i].device);
+      if (!key) continue;
+      const AllocatorSeries*& busiest = devices_.at(*key).allocator;
+      if (busiest == nullptr || content_.series[i].order.size() > busiest->order.size()) {
+        busiest = &content_.series[i];
+      }
+    }
   }
 
   static std::optional<DeviceKey> KeyOf(const AllocatorDevice& device) {
@@ -66,7 +76,7 @@ class Emitter {
 
   std::optional<Index> DeviceIndex(const DeviceKey& key) const {
     const auto found = devices_.find(key);
-    return found == devices_.end() ? std::nullopt : std::optional<Index>(found->second);
+    return found == devices_.end() ? std::nullopt : std::optional<Index>(found->second.index);
   }
 
   void EmitCapture() {
@@ -79,8 +89,8 @@ class Emitter {
       const auto version = plane.texts.find("jax_version");
       if (version != plane.texts.end()) fact.jax_version = version->second;
       if (plane.kind != PlaneIndex::Kind::kEnvironment) continue;
-      const auto start = plane.numbers.find("profile_start_time");
-      const auto stop = plane.numbers.find("profile_stop_time");
+      const auto start = plane.numbers.find(std::string(kProfileStart));
+      const auto stop = plane.numbers.find(std::string(kProfileStop));
       if (start == plane.numbers.end() || start->second <= 0) continue;
       fact.started_unix_ns = start->second;
       if (stop != plane.numbers.end() && stop->second >= start->second) {
@@ -92,40 +102,33 @@ class Emitter {
 
   void EmitDevices() {
     std::map<DeviceKind, int64_t> places;
-    for (const auto& [key, index] : devices_) {
+    for (const auto& [key, device] : devices_) {
       DeviceFact fact;
       fact.ordinal = key.second;
       fact.local_ordinal = places[key.first]++;
       fact.kind = std::string(ToString(key.first));
       fact.name = fact.kind;
-      for (const PlaneIndex& plane : content_.space.planes) {
-        const bool mine = plane.ordinal == key.second &&
-                          ((plane.kind == PlaneIndex::Kind::kGpu && key.first == DeviceKind::kGpu) ||
-                           (plane.kind == PlaneIndex::Kind::kTpu && key.first == DeviceKind::kTpu));
-        if (!mine) continue;
-        fact.name = plane.name;
-        if (const auto text = plane.texts.find("device_type_string"); text != plane.texts.end()) {
-          fact.name = text->second;
-        }
-        if (const auto text = plane.texts.find("device_vendor"); text != plane.texts.end()) {
-          fact.vendor = text->second;
-        }
-        if (const auto bytes = plane.numbers.find("memory_size"); bytes != plane.numbers.end()) {
-          fact.memory_bytes = Nonzero(bytes->second);
-        }
+      if (device.plane != nullptr) {
+        const auto text = [&](const char* name, const std::string& otherwise) {
+          const auto found = device.plane->texts.find(name);
+          return found == device.plane->texts.end() ? otherwise : found->second;
+        };
+        fact.name = text("device_type_string", device.plane->name);
+        fact.vendor = text("device_vendor", "");
+        const auto bytes = device.plane->numbers.find("memory_size");
+        if (bytes != device.plane->numbers.end()) fact.memory_bytes = Nonzero(bytes->second);
       }
       sink_.Add(fact);
     }
   }
 
   void EmitModules() {
-    std::vector<std::string> platforms(content_.modules.modules().size());
-    for (const Execution& e : content_.executions.all) {
-      if (e.module >= 0) platforms[e.module] = std::string(ToString(e.kind));
+    std::vector<std::string_view> platforms(content_.modules.modules().size());
+    for (const ExecutionDraft& e : content_.executions.all) {
+      if (e.module >= 0) platforms[e.module] = ToString(e.kind);
     }
     // What never ran was compiled for what the capture has.
-    const std::string usual =
-        devices_.empty() ? "" : std::string(ToString(devices_.rbegin()->first.first));
+    const std::string_view usual = devices_.empty() ? "" : ToString(devices_.rbegin()->first.first);
     for (size_t i = 0; i < platforms.size(); ++i) {
       ModuleFact fact = content_.modules.module(static_cast<int32_t>(i));
       fact.platform = platforms[i].empty() ? usual : platforms[i];
@@ -139,7 +142,8 @@ class Emitter {
       const AllocatorSeries& series = content_.series[i];
       AllocatorFact fact;
       fact.name = timeline.allocator_names[i].name;
-      if (const auto key = KeyOf(timeline.allocator_names[i].device)) fact.device = DeviceIndex(*key);
+      if (const auto key = KeyOf(timeline.allocator_names[i].device))
+        fact.device = DeviceIndex(*key);
       fact.allocation_count = series.allocation_count;
       fact.deallocation_count = series.deallocation_count;
       fact.reconciliation_breaks = series.reconciliation_breaks;
@@ -161,120 +165,8 @@ class Emitter {
     }
   }
 
-  void EmitHostEvents() {
-    if (options_.events == EventSelection::kNone) return;
-    int64_t seen = 0;
-    for (size_t i = 0; i < content_.timeline.lines.size(); ++i) {
-      const auto line = static_cast<int32_t>(i);
-      seen += content_.timeline.lines[i].event_count;
-      if (options_.events == EventSelection::kAll) {
-        EmitWholeLine(line);
-      } else {
-        for (const TimelineEvent& event : content_.timeline.lines[i].events) {
-          EmitEvent(line, event, event.parent < 0 ? std::nullopt : MaybeInt(line_start_ + event.parent));
-        }
-        line_start_ = next_event_;
-      }
-    }
-    if (next_event_ < seen) {
-      sink_.Add(IssueFact{"info", "events_left_out",
-                          std::to_string(seen - next_event_) + " of " + std::to_string(seen) +
-                              " host events answer no memory question and were not stored (--events all "
-                              "keeps every one)",
-                          seen - next_event_});
-    }
-  }
-
-  void EmitEvent(int32_t line_index, const TimelineEvent& event, MaybeInt parent) {
-    const HostLine& line = content_.timeline.lines[line_index];
-    HostEventFact fact;
-    fact.thread = line.thread;
-    fact.name = line.NameOf(event);
-    fact.start_ns = content_.base.UnixNs(event.start_ps);
-    fact.end_ns = content_.base.UnixNs(event.end_ps);
-    fact.parent = parent;
-    if (event.execution >= 0) fact.execution = event.execution;
-    sink_.Add(fact);
-    if (event.allocator_event >= 0) numbers_.of_allocator_event[event.allocator_event] = next_event_;
-    if (event.role == EventRole::kPjit) {
-      const auto launch = numbers_.of_launch.find({line_index, event.ordinal});
-      if (launch != numbers_.of_launch.end()) launch->second = next_event_;
-    }
-    ++next_event_;
-  }
-
-  // Every event of a line. Recorders write a thread's events by start, so they pass through with a stack of what is open;
-  // only a line that is not sorted is held in memory.
-  void EmitWholeLine(int32_t line_index) {
-    const HostLine& line = content_.timeline.lines[line_index];
-    std::vector<TimelineEvent> known = line.events;
-    std::sort(known.begin(), known.end(),
-              [](const TimelineEvent& a, const TimelineEvent& b) { return a.ordinal < b.ordinal; });
-    Window window(source_);
-    const auto read = [&](auto&& visit) {
-      size_t next_known = 0;
-      WalkEvents(&window, line.extent, [](int64_t) { return true; },
-                 [&](const RawEvent& raw) {
-                   if (next_known < known.size() && known[next_known].ordinal == raw.ordinal) {
-                     visit(known[next_known++]);
-                     return;
-                   }
-                   TimelineEvent event;
-                   event.ordinal = raw.ordinal;
-                   event.metadata_id = raw.metadata_id;
-                   event.start_ps = content_.base.Picoseconds(line.head.timestamp_ns, raw.offset_ps);
-                   event.end_ps = TimeBase::Saturate(static_cast<__int128>(event.start_ps) +
-                                                     std::max<int64_t>(raw.duration_ps, 0));
-                   visit(event);
-                 });
-    };
-    bool sorted = true;
-    int64_t last_start = INT64_MIN;
-    read([&](const TimelineEvent& event) {
-      sorted = sorted && event.start_ps >= last_start;
-      last_start = event.start_ps;
-    });
-    struct Open {
-      int64_t end_ps;
-      Index index;
-      int32_t execution;
-    };
-    std::vector<Open> open;
-    const auto emit = [&](TimelineEvent event) {
-      while (!open.empty() && event.end_ps > open.back().end_ps) open.pop_back();
-      if (event.execution < 0 && !open.empty()) event.execution = open.back().execution;
-      const Index index = next_event_;
-      EmitEvent(line_index, event, open.empty() ? std::nullopt : MaybeInt(open.back().index));
-      if (event.end_ps > event.start_ps) open.push_back({event.end_ps, index, event.execution});
-    };
-    if (sorted) {
-      read(emit);
-      return;
-    }
-    std::vector<TimelineEvent> all;
-    all.reserve(static_cast<size_t>(line.event_count));
-    read([&](const TimelineEvent& event) { all.push_back(event); });
-    std::stable_sort(all.begin(), all.end(), [](const TimelineEvent& a, const TimelineEvent& b) {
-      return a.start_ps != b.start_ps ? a.start_ps < b.start_ps : a.end_ps > b.end_ps;
-    });
-    for (const TimelineEvent& event : all) emit(event);
-  }
-
-  // The allocator that serves a device: the busiest, where a device has several.
-  int32_t AllocatorOf(const Execution& e) const {
-    int32_t best = -1;
-    for (size_t i = 0; i < content_.timeline.allocator_names.size(); ++i) {
-      const auto key = KeyOf(content_.timeline.allocator_names[i].device);
-      if (!key || *key != DeviceKey(e.kind, e.device_ordinal)) continue;
-      if (best < 0 || content_.series[i].order.size() > content_.series[best].order.size()) {
-        best = static_cast<int32_t>(i);
-      }
-    }
-    return best;
-  }
-
-  void EmitExecutions() {
-    for (const Execution& e : content_.executions.all) {
+  void EmitExecutions(int64_t wait_min_ns) {
+    for (const ExecutionDraft& e : content_.executions.all) {
       ExecutionFact fact;
       fact.device = DeviceIndex({e.kind, e.device_ordinal});
       if (e.module >= 0) fact.module = e.module;
@@ -285,40 +177,33 @@ class Emitter {
       fact.launched = e.launched;
       fact.failed_allocation_index = e.failed_allocation_index;
       if (e.line >= 0) fact.thread = content_.timeline.lines[e.line].thread;
-      if (e.launch) fact.launch_event = numbers_.of_launch[{e.launch->line, e.launch->ordinal}];
-      AddWait(e, &fact);
+      if (e.launch) fact.launch_event = host_events_.NumberOfLaunch(*e.launch);
+      AddWait(e, wait_min_ns, &fact);
       AddMemory(e, &fact);
       sink_.Add(fact);
     }
   }
 
-  void AddWait(const Execution& e, ExecutionFact* fact) const {
+  static void AddWait(const ExecutionDraft& e, int64_t wait_min_ns, ExecutionFact* fact) {
     if (e.retry_count > 0) {
       fact->wait_ns = e.retry_ps / 1000;
       fact->wait_evidence = "measured";
       fact->retry_count = e.retry_count;
-    } else if (e.longest_quiet_ps / 1000 >= options_.wait_min_ns && e.longest_quiet_ps > 0) {
+    } else if (e.longest_quiet_ps / 1000 >= wait_min_ns && e.longest_quiet_ps > 0) {
       fact->wait_ns = e.longest_quiet_ps / 1000;
       fact->wait_evidence = "inferred";
       fact->retry_count = std::max<int64_t>(e.prepare_count - 1, 1);
     }
   }
 
-  void AddMemory(const Execution& e, ExecutionFact* fact) const {
-    const int32_t allocator = AllocatorOf(e);
-    if (allocator < 0) return;
-    const AllocatorSeries& series = content_.series[allocator];
+  void AddMemory(const ExecutionDraft& e, ExecutionFact* fact) const {
+    const auto device = devices_.find({e.kind, e.device_ordinal});
+    if (device == devices_.end() || device->second.allocator == nullptr) return;
+    const AllocatorSeries& series = *device->second.allocator;
     fact->in_use_at_start_bytes = InUseAt(content_.timeline, series, e.start_ps);
     fact->peak_in_use_bytes = PeakWithin(content_.timeline, series, e.start_ps, e.end_ps);
-    int64_t outputs = 0, temps = 0;
-    for (const int32_t index : e.allocations) {
-      const Match& match = content_.executions.matches[index];
-      if (match.allocation == nullptr) continue;
-      const bool output = match.allocation->allocation_class == AllocationClass::kOutput;
-      (output ? outputs : temps) += content_.timeline.allocator_events[index].bytes;
-    }
-    fact->output_bytes = outputs;
-    fact->temp_bytes = temps;
+    fact->output_bytes = e.output_bytes;
+    fact->temp_bytes = e.temp_bytes;
   }
 
   void EmitAllocations() {
@@ -333,10 +218,13 @@ class Emitter {
       } else {
         fact.origin = kBeforeCapture;
       }
-      if (const int32_t end = paired.free_event >= 0 ? paired.free_event : paired.closed_by; end >= 0) {
+      if (const int32_t end = paired.free_event >= 0 ? paired.free_event : paired.closed_by;
+          end >= 0) {
         fact.free_ns = content_.base.UnixNs(content_.timeline.allocator_events[end].time_ps);
       }
-      if (paired.free_event >= 0) fact.free_event = numbers_.of_allocator_event[paired.free_event];
+      if (paired.free_event >= 0) {
+        fact.free_event = host_events_.NumberOfAllocatorEvent(paired.free_event);
+      }
       sink_.Add(fact);
     }
   }
@@ -345,11 +233,12 @@ class Emitter {
     const AllocatorEvent& event = content_.timeline.allocator_events[event_index];
     fact->alloc_ns = content_.base.UnixNs(event.time_ps);
     fact->in_use_after_bytes = event.in_use_bytes;
-    if (event.fragmentation >= 0 && event.fragmentation <= 1) fact->fragmentation = event.fragmentation;
-    fact->alloc_event = numbers_.of_allocator_event[event_index];
-    const Match& match = content_.executions.matches[event_index];
+    if (event.fragmentation >= 0 && event.fragmentation <= 1)
+      fact->fragmentation = event.fragmentation;
+    fact->alloc_event = host_events_.NumberOfAllocatorEvent(event_index);
+    const AllocationMatch& match = content_.executions.matches[event_index];
     if (match.execution >= 0) {
-      const Execution& e = content_.executions.all[match.execution];
+      const ExecutionDraft& e = content_.executions.all[match.execution];
       fact->execution = match.execution;
       if (e.module >= 0) fact->module = e.module;
       if (match.allocation != nullptr) {
@@ -361,34 +250,47 @@ class Emitter {
         return;
       }
     }
+    AddSurroundings(event, fact);
+  }
+
+  // What no plan explains is of the call around it that says a shape, else of what encloses it most
+  // closely.
+  void AddSurroundings(const AllocatorEvent& event, AllocationFact* fact) const {
     const HostLine& line = content_.timeline.lines[event.line];
-    bool transfer = false;
-    int32_t buffer = -1;
-    for (int32_t i = line.events[event.event].parent; i >= 0; i = line.events[i].parent) {
-      transfer = transfer || line.events[i].role == EventRole::kTransfer;
-      if (buffer < 0 && line.NameOf(line.events[i]).starts_with("BufferFromHost")) buffer = i;
+    fact->purpose = "other";
+    int32_t origin = line.events[event.event].parent;
+    bool shape_known = false;
+    int looked_at = 0;
+    for (int32_t i = origin; i >= 0 && looked_at < kMaxSpansAround;
+         i = line.events[i].parent, ++looked_at) {
+      const EventRole role = line.events[i].role;
+      if (role == EventRole::kTransfer || role == EventRole::kHostBuffer)
+        fact->purpose = "transfer";
+      if (role == EventRole::kHostBuffer && !shape_known) {
+        origin = i;
+        shape_known = true;
+      }
     }
-    fact->purpose = transfer ? "transfer" : "other";
-    // The call that says the shape, else what encloses it most closely.
-    const int32_t nearest = buffer >= 0 ? buffer : line.events[event.event].parent;
-    if (nearest >= 0) fact->origin = line.NameOf(line.events[nearest]);
+    if (origin >= 0) fact->origin = line.NameOf(line.events[origin]);
   }
 
   const Source& source_;
   const CaptureContent& content_;
-  const ImportOptions& options_;
   FactSink& sink_;
-  std::map<DeviceKey, Index> devices_;  // By kind and ordinal.
-  EventNumbers numbers_;
-  Index next_event_ = 0;
-  Index line_start_ = 0;
+  HostEventEmitter host_events_;
+  struct Device {
+    Index index = 0;
+    const PlaneIndex* plane = nullptr;           // Null: the capture has none of it.
+    const AllocatorSeries* allocator = nullptr;  // Null: it recorded no allocator.
+  };
+  std::map<DeviceKey, Device> devices_;
 };
 
 }  // namespace
 
 void EmitFacts(const Source& source, const CaptureContent& content, const ImportOptions& options,
                FactSink& sink) {
-  Emitter(source, content, options, sink).Run();
+  Emitter(source, content, sink).Run(options);
 }
 
 }  // namespace oomdb

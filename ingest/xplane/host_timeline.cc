@@ -58,8 +58,8 @@ class TimelineReader {
     line.event_count = result.events;
     if (result.malformed) {
       issues_->Add("error", "malformed_line",
-                   "thread " + line.head.name + " of plane " + plane.name + " is unreadable after " +
-                       std::to_string(result.events) + " events");
+                   "thread " + line.head.name + " of plane " + plane.name +
+                       " is unreadable after " + std::to_string(result.events) + " events");
     }
     timeline_.lines.push_back(std::move(line));
   }
@@ -71,8 +71,9 @@ class TimelineReader {
     }
     if (!IsKept(event.role)) return;
     if (kept_ == kMaxKeptEvents) {
-      issues_->Add("error", "too_many_events",
-                   "more than " + std::to_string(kMaxKeptEvents) + " events matter; the rest is left out");
+      issues_->Add(
+          "error", "too_many_events",
+          "more than " + std::to_string(kMaxKeptEvents) + " events matter; the rest is left out");
       return;
     }
     if (event.role == EventRole::kAllocation || event.role == EventRole::kDeallocation) {
@@ -88,8 +89,9 @@ class TimelineReader {
     int32_t index = -1;
     ForEachStat(raw.body, [&](const RawStat& stat) {
       if (plane.stat_keys.at(stat.metadata_id) != StatKey::kModuleName) return;
-      index = module_index_(TextOf(stat, plane),
-                            [&](const std::string& name) { timeline_.module_names.push_back(name); });
+      index = module_index_(TextOf(stat, plane), [&](const std::string& name) {
+        timeline_.module_names.push_back(name);
+      });
     });
     return index;
   }
@@ -159,8 +161,8 @@ class TimelineReader {
   }
 
   bool Plausible(const AllocatorEvent& fact) const {
-    for (const int64_t bytes : {fact.in_use_bytes, fact.available_bytes, fact.reserved_bytes, fact.peak_bytes,
-                                fact.requested_bytes, fact.bytes}) {
+    for (const int64_t bytes :
+         {fact.in_use_bytes, fact.peak_bytes, fact.requested_bytes, fact.bytes}) {
       if (bytes < 0 || bytes > kMaxAllocatorBytes) return false;
     }
     return allocated_bytes_ <= kMaxAllocatedBytes - fact.bytes;
@@ -192,7 +194,8 @@ class TimelineReader {
     auto found = timeline_.cpu_runs.find({*device, *run_id});
     if (found == timeline_.cpu_runs.end()) {
       if (timeline_.cpu_runs.size() == kMaxExecutions) {
-        issues_->Add("error", "too_many_executions", "more CPU runs than can be kept; the rest is left out");
+        issues_->Add("error", "too_many_executions",
+                     "more CPU runs than can be kept; the rest is left out");
         return;
       }
       const CpuRun run{event.start_ps, event.end_ps, "", std::nullopt};

@@ -80,8 +80,8 @@ struct HostTimeline {
   std::map<std::pair<int64_t, int64_t>, CpuRun> cpu_runs;  // By (device ordinal, run id).
 };
 
-// The start of all times: the earliest line. Where lines count from the start of the profile, its Unix time is taken
-// from the environment plane.
+// The start of all times: the earliest line. Where lines count from the start of the profile, its
+// Unix time is taken from the environment plane.
 TimeBase FindTimeBase(const Source& source, const SpaceIndex& space);
 
 // Walks every host line once and keeps what event_vocabulary.h knows.

@@ -1,5 +1,5 @@
-// What keeps the reading of an untrusted capture bounded: how many things of a kind are kept (far above what
-// recorders write), and a log that counts equal problems instead of repeating them.
+// What keeps the reading of an untrusted capture bounded: how many things of a kind are kept (far
+// above what recorders write), and a log that counts equal problems instead of repeating them.
 #ifndef OOMDB_INGEST_XPLANE_LIMITS_H_
 #define OOMDB_INGEST_XPLANE_LIMITS_H_
 
@@ -19,20 +19,22 @@ inline constexpr size_t kMaxPlanes = 10'000;         // A host with 8 GPUs has a
 inline constexpr size_t kMaxLines = 200'000;         // Of all planes: threads and streams.
 inline constexpr size_t kMaxKeptEvents = 1 << 24;    // Of the timeline: 100 bytes each.
 inline constexpr size_t kMaxExecutions = 2'000'000;  // 300 bytes each.
-// A metadata entry above this is not looked into. HLO protos of tens of MB are normal, names are short.
+// A metadata entry above this is not looked into. HLO protos of tens of MB are normal, names are
+// short.
 inline constexpr uint64_t kMaxModuleBytes = uint64_t{1} << 30;
 inline constexpr uint64_t kMaxMetadataBytes = uint64_t{16} << 20;
 inline constexpr size_t kMaxNameBytes = 64 << 10;  // Longer names are cut.
 // Events longer than this are passed over: no recorder writes one.
 inline constexpr uint64_t kMaxEventBytes = uint64_t{16} << 20;
-// No allocator has this many bytes, and all allocations of a capture together have at most the second number: sums of
-// them stay exact, here and in SQL.
+// No allocator has this many bytes, and all allocations of a capture together have at most the
+// second number: sums of them stay exact, here and in SQL.
 inline constexpr int64_t kMaxAllocatorBytes = int64_t{1} << 50;
 inline constexpr int64_t kMaxAllocatedBytes = int64_t{1} << 60;
 // Of the spans around an allocation, this many are asked what it is for.
 inline constexpr int kMaxSpansAround = 64;
 
-// The problems of one capture: the first ones of a kind each on a line, the others counted on the last.
+// The problems of one capture: the first ones of a kind each on a line, the others counted on the
+// last.
 class CaptureIssues {
  public:
   void Add(std::string severity, std::string what, std::string detail, int64_t count = 1) {

@@ -11,8 +11,8 @@ namespace {
 
 using Spans = std::vector<std::pair<int64_t, int64_t>>;
 
-// Of a gap between two executions at most this many events are kept, latest first, and as many container calls:
-// a gap can hold a whole program's Python frames.
+// Of a gap between two executions at most this many events are kept, latest first, and as many
+// container calls: a gap can hold a whole program's Python frames.
 constexpr size_t kMaxWindowEvents = 2048;
 
 // Whether the Python frames around an event are worth their rows.
@@ -77,15 +77,16 @@ class ContextPlanner {
     }
   }
 
-  // Between the calls that launched the last two executions of a module, on the launching thread, stands the program's
-  // own code: whoever keeps the outputs is there.
+  // Between the calls that launched the last two executions of a module, on the launching thread,
+  // stands the program's own code: whoever keeps the outputs is there.
   void PlanGaps() {
     std::map<std::tuple<DeviceKind, int64_t, int32_t, std::string>, std::vector<LaunchSpan>> last;
     for (const ExecutionDraft& e : executions_) {
       auto& two = last[{e.kind, e.device_ordinal, e.module, e.module_name}];
       const LaunchSpan launch = e.launch.value_or(LaunchSpan{e.line, -1, e.start_ps, e.end_ps});
       // One call may have launched several: the gap is between different calls.
-      if (!two.empty() && two.back().line == launch.line && two.back().start_ps == launch.start_ps) {
+      if (!two.empty() && two.back().line == launch.line &&
+          two.back().start_ps == launch.start_ps) {
         two.pop_back();
       }
       two.push_back(launch);
@@ -103,7 +104,8 @@ class ContextPlanner {
     for (const ExecutionDraft& e : executions_) {
       if (e.line < 0 || e.retry_count > 0) continue;
       for (const auto& [start, end] : e.allocating_spans) {
-        if ((end - start) / 1000 >= wait_min_ns_) contexts_[e.line].quiet_spans.emplace_back(start, end);
+        if ((end - start) / 1000 >= wait_min_ns_)
+          contexts_[e.line].quiet_spans.emplace_back(start, end);
       }
     }
   }
@@ -193,7 +195,8 @@ void TakeQuiet(const Spans& quiet_spans, const std::vector<int64_t>& longest, Ex
 }  // namespace
 
 std::vector<LineContext> PlanContexts(const HostTimeline& timeline,
-                                      const std::vector<ExecutionDraft>& executions, int64_t wait_min_ns) {
+                                      const std::vector<ExecutionDraft>& executions,
+                                      int64_t wait_min_ns) {
   return ContextPlanner(timeline, executions, wait_min_ns).Plan();
 }
 
@@ -203,7 +206,8 @@ std::vector<int64_t> AddContext(Window* window, const TimeBase& base, const Line
   QuietSpans quiet(context.quiet_spans);
   for (const TimelineEvent& event : line.events) {
     if (event.role == EventRole::kAllocating || event.role == EventRole::kPrepare) {
-      // Such a span may stand in another: to wait in it is to wait. Only that it began and ended was heard.
+      // Such a span may stand in another: to wait in it is to wait. Only that it began and ended
+      // was heard.
       quiet.Saw(event.start_ps, event.start_ps);
       quiet.Saw(event.end_ps, event.end_ps);
     } else {
@@ -232,8 +236,8 @@ std::vector<int64_t> AddContext(Window* window, const TimeBase& base, const Line
   return quiet.Longest();
 }
 
-void AddAllContexts(const Source& source, const TimeBase& base, int64_t wait_min_ns, HostTimeline* timeline,
-                    std::vector<ExecutionDraft>* executions) {
+void AddAllContexts(const Source& source, const TimeBase& base, int64_t wait_min_ns,
+                    HostTimeline* timeline, std::vector<ExecutionDraft>* executions) {
   const std::vector<LineContext> contexts = PlanContexts(*timeline, *executions, wait_min_ns);
   std::vector<std::vector<int64_t>> longest(contexts.size());
   Window window(source);
@@ -242,7 +246,8 @@ void AddAllContexts(const Source& source, const TimeBase& base, int64_t wait_min
     longest[i] = AddContext(&window, base, contexts[i], static_cast<int32_t>(i), timeline);
   }
   for (ExecutionDraft& e : *executions) {
-    if (e.line >= 0 && e.retry_count == 0) TakeQuiet(contexts[e.line].quiet_spans, longest[e.line], &e);
+    if (e.line >= 0 && e.retry_count == 0)
+      TakeQuiet(contexts[e.line].quiet_spans, longest[e.line], &e);
   }
 }
 

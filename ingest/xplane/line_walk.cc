@@ -20,8 +20,8 @@ LineHead ReadLineHead(Window* window, Extent line) {
     if (field.payload == nullptr || field.field == 0) break;
     const auto head_bytes = static_cast<uint64_t>(field.payload - bytes.data());
     if (field.length > left - head_bytes) break;
-    // Recorders write the head in the order of the field numbers, so the timestamp stands before the events; only
-    // where it didn't, the events are stepped over to look for it behind them.
+    // Recorders write the head in the order of the field numbers, so the timestamp stands before
+    // the events; only where it didn't, the events are stepped over to look for it behind them.
     if (field.field == kLineEvents && head.timestamp_ns != 0) break;
     if (field.field < kLineEvents && head_bytes + field.length <= bytes.size()) {
       WireCursor cursor(bytes.substr(0, head_bytes + field.length));

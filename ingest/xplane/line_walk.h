@@ -39,17 +39,20 @@ void ForEachStat(std::string_view event_body, Visit&& visit) {
   }
 }
 
-// The head of a line. Reads past the events only when the timestamp isn't before them, which no recorder does.
+// The head of a line. Reads past the events only when the timestamp isn't before them, which no
+// recorder does.
 LineHead ReadLineHead(Window* window, Extent line);
 
 struct WalkResult {
-  int64_t events = 0;      // Seen, wanted or not.
-  bool malformed = false;  // The line is unreadable from some point on; the events before it were visited.
+  int64_t events = 0;  // Seen, wanted or not.
+  bool malformed =
+      false;  // The line is unreadable from some point on; the events before it were visited.
 };
 
 enum class EventReading { kWanted, kUnwanted, kMalformed };
 
-// Fills the event from its body, if it is wanted. An event that counts occurrences has no time: it is not.
+// Fills the event from its body, if it is wanted. An event that counts occurrences has no time: it
+// is not.
 template <typename Wants>
 EventReading ReadEvent(Wants&& wants, RawEvent* event) {
   constexpr char kMetadataIdTag = 1 << 3;
@@ -57,7 +60,8 @@ EventReading ReadEvent(Wants&& wants, RawEvent* event) {
     // The usual order of the wire: the id comes first, and often it is all that must be read.
     const char* p = event->body.data() + 1;
     uint64_t id;
-    if (!DecodeVarint(&p, event->body.data() + event->body.size(), &id)) return EventReading::kMalformed;
+    if (!DecodeVarint(&p, event->body.data() + event->body.size(), &id))
+      return EventReading::kMalformed;
     if (!wants(static_cast<int64_t>(id))) return EventReading::kUnwanted;
   }
   bool has_time = true;
@@ -106,8 +110,8 @@ inline FieldInMemory ReadFieldHead(const char* p, const char* limit) {
   return head;
 }
 
-// Calls `wants(metadata_id)` for each event and, where that is true, `visit(const RawEvent&)`. An event that
-// isn't wanted costs its tag, its length and its metadata id.
+// Calls `wants(metadata_id)` for each event and, where that is true, `visit(const RawEvent&)`. An
+// event that isn't wanted costs its tag, its length and its metadata id.
 template <typename Wants, typename Visit>
 WalkResult WalkEvents(Window* window, Extent line, Wants&& wants, Visit&& visit) {
   constexpr uint32_t kEvents = 4;
@@ -162,8 +166,8 @@ struct TimeSpan {
 // Absolute times in picoseconds from a base, saturating: int64 holds 106 days of them.
 class TimeBase {
  public:
-  // `base_ns`: where the picoseconds begin, on the clock of the lines. `clock_unix_ns`: the Unix time at which that
-  // clock was 0; recorders that write Unix times into the lines need none.
+  // `base_ns`: where the picoseconds begin, on the clock of the lines. `clock_unix_ns`: the Unix
+  // time at which that clock was 0; recorders that write Unix times into the lines need none.
   explicit TimeBase(int64_t base_ns, int64_t clock_unix_ns = 0)
       : base_ns_(base_ns), unix_ns_(Saturate(static_cast<__int128>(base_ns) + clock_unix_ns)) {}
 
@@ -172,7 +176,8 @@ class TimeBase {
     TimeSpan span;
     span.start_ps =
         Saturate((static_cast<__int128>(line.timestamp_ns) - base_ns_) * 1000 + event.offset_ps);
-    span.end_ps = Saturate(static_cast<__int128>(span.start_ps) + std::max<int64_t>(event.duration_ps, 0));
+    span.end_ps =
+        Saturate(static_cast<__int128>(span.start_ps) + std::max<int64_t>(event.duration_ps, 0));
     return span;
   }
   // Unix ns, rounded down.

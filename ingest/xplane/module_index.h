@@ -3,10 +3,11 @@
 #define OOMDB_INGEST_XPLANE_MODULE_INDEX_H_
 
 #include <cstdint>
+#include <deque>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -16,11 +17,50 @@
 
 namespace oomdb {
 
+// The allocations that a run of a module makes: outputs and temps of space 0 that are larger than
+// nothing.
+class RunRequests {
+ public:
+  RunRequests() = default;
+  explicit RunRequests(const Plan& plan);
+  size_t size() const { return all_.size(); }
+
+ private:
+  friend class RequestMatcher;
+  std::vector<const PlanAllocation*> all_;          // Ascending index.
+  std::vector<size_t> nth_;                         // Of each: how many of its size come before it.
+  std::map<int64_t, std::vector<size_t>> by_size_;  // In all_.
+};
+
+// Tells which of the plan's allocations the requests of one execution are: each the first untaken
+// one of its size.
+class RequestMatcher {
+ public:
+  explicit RequestMatcher(const RunRequests& requests) : requests_(requests) {}
+  // The one that a request of this size takes; null when none is left.
+  const PlanAllocation* Take(int64_t requested_bytes);
+  // What was taken is asked for again: an execution that is short of memory frees what it got and
+  // starts anew.
+  void GiveBack(const PlanAllocation* allocation);
+  // The one of least index that none took; null when all are taken.
+  const PlanAllocation* FirstUntaken() const;
+  size_t taken() const { return taken_; }
+
+ private:
+  struct Taken {
+    size_t next = 0;            // All before this one, of a size, are taken,
+    std::set<size_t> returned;  // but these.
+  };
+  const RunRequests& requests_;
+  std::map<int64_t, Taken> of_size_;
+  size_t taken_ = 0;
+};
+
 class ModuleIndex {
  public:
-  // Reads the plan of every module that /host:metadata holds. A proto that can't be read is an issue, and its module
-  // a row without a plan.
-  ModuleIndex(const Source& source, const SpaceIndex& space, std::vector<IssueFact>* issues);
+  // Reads the plan of every module that /host:metadata holds. A proto that can't be read is an
+  // issue, and its module a row without a plan.
+  ModuleIndex(const Source& source, const SpaceIndex& space, CaptureIssues* issues);
 
   const std::vector<ModuleFact>& modules() const { return modules_; }
   ModuleFact& module(int32_t index) { return modules_[index]; }
@@ -29,19 +69,19 @@ class ModuleIndex {
   // The modules of a name, in the order of their program ids. Several are normal.
   const std::vector<int32_t>& Named(std::string_view name) const;
 
-  // The module of a name and program id; one without a plan is added when the capture holds none (a cached or
-  // command-buffer-only program). Without a program id: the only one of the name, else -1; none: added.
+  // The module of a name and program id; one without a plan is added when the capture holds none (a
+  // cached or command-buffer-only program). Without a program id: the only one of the name, else
+  // -1; none: added.
   int32_t FindOrAdd(std::string_view name, MaybeInt program_id);
 
-  // The allocations a run makes: outputs and temps of space 0 that are larger than nothing, ascending index. Empty
-  // without a plan.
-  const std::vector<const PlanAllocation*>& Candidates(int32_t index) const;
+  // What a run of the module asks for. Empty without a plan.
+  const RunRequests& Requests(int32_t index) const { return requests_[index]; }
 
  private:
   int32_t Add(ModuleFact fact);
 
   std::vector<ModuleFact> modules_;
-  std::vector<std::vector<const PlanAllocation*>> candidates_;
+  std::deque<RunRequests> requests_;
   std::map<std::string, std::vector<int32_t>, std::less<>> by_name_;
 };
 

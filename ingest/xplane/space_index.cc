@@ -16,8 +16,7 @@ constexpr uint32_t kPlaneId = 1, kPlaneName = 2, kPlaneLines = 3, kPlaneEventMet
 constexpr size_t kMaxHostnames = 1000;
 constexpr uint64_t kMaxHeadBytes = 20;  // A tag and a length or number: two varints.
 
-constexpr std::string_view kWhatItIsNot =
-    "is not a profiler capture (XSpace, .xplane.pb): ";
+constexpr std::string_view kWhatItIsNot = "is not a profiler capture (XSpace, .xplane.pb): ";
 constexpr std::string_view kWhatToDo =
     "; name the .xplane.pb under plugins/profile/<run>/ of the log directory";
 
@@ -30,10 +29,10 @@ constexpr std::string_view kWhatToDo =
 struct FieldHead {
   uint32_t field = 0;
   WireType type = WireType::kVarint;
-  uint64_t number = 0;        // For varints.
-  uint64_t payload = 0;       // Position of the bytes of a kBytes field.
-  uint64_t length = 0;        // Their length.
-  uint64_t next = 0;          // Position of the next field; may lie beyond the end of the message.
+  uint64_t number = 0;   // For varints.
+  uint64_t payload = 0;  // Position of the bytes of a kBytes field.
+  uint64_t length = 0;   // Their length.
+  uint64_t next = 0;     // Position of the next field; may lie beyond the end of the message.
 };
 
 bool ReadHead(Window* window, uint64_t position, uint64_t end, FieldHead* head) {
@@ -56,7 +55,8 @@ bool ReadHead(Window* window, uint64_t position, uint64_t end, FieldHead* head) 
       head->length = 4;
       break;
     case WireType::kBytes:
-      if (!DecodeVarint(&p, limit, &head->length) || head->length > (uint64_t{1} << 62)) return false;
+      if (!DecodeVarint(&p, limit, &head->length) || head->length > (uint64_t{1} << 62))
+        return false;
       break;
     default:
       return false;
@@ -72,14 +72,17 @@ class SpaceIndexer {
 
   SpaceIndex Run() {
     if (source_.size() == 0) {
-      throw Error(source_.path() + " is empty: the recording program was stopped before it wrote "
+      throw Error(source_.path() +
+                  " is empty: the recording program was stopped before it wrote "
                   "anything; record again");
     }
     ReadSpace();
-    if (whole_planes_ == 0 && !cut_plane_looked_right_) ThrowNotACapture(source_, "it holds no plane");
+    if (whole_planes_ == 0 && !cut_plane_looked_right_)
+      ThrowNotACapture(source_, "it holds no plane");
     if (source_.ended_early() && !index_.truncated) {
       index_.truncated = true;
-      index_.issues.Add("error", "truncated", "the compressed file ends before its end: what follows is missing");
+      index_.issues.Add("error", "truncated",
+                        "the compressed file ends before its end: what follows is missing");
     }
     return std::move(index_);
   }
@@ -115,7 +118,8 @@ class SpaceIndexer {
     }
   }
 
-  // No message begins here: the head of the last one may be cut, else these are no bytes of a capture.
+  // No message begins here: the head of the last one may be cut, else these are no bytes of a
+  // capture.
   void EndUnreadable(uint64_t left) {
     if (left < kMaxHeadBytes) {
       index_.truncated = true;
@@ -131,13 +135,15 @@ class SpaceIndexer {
     index_.truncated = true;
     PlaneIndex cut;
     if (head.field == kSpacePlanes) {
-      cut_plane_looked_right_ = ReadPlane({head.payload, source_.size() - head.payload}, &cut, true);
+      cut_plane_looked_right_ =
+          ReadPlane({head.payload, source_.size() - head.payload}, &cut, true);
     }
     const std::string what = head.field == kSpacePlanes ? "a plane" : "a message";
-    index_.issues.Add("error", "truncated",
-                      "the file ends inside " + what + (cut.name.empty() ? "" : " (" + cut.name + ")") +
-                          ": " + std::to_string(source_.size() - position) + " bytes of it are there, of " +
-                          std::to_string(head.next - position) + "; it is left out");
+    index_.issues.Add(
+        "error", "truncated",
+        "the file ends inside " + what + (cut.name.empty() ? "" : " (" + cut.name + ")") + ": " +
+            std::to_string(source_.size() - position) + " bytes of it are there, of " +
+            std::to_string(head.next - position) + "; it is left out");
   }
 
   void TakePlane(const FieldHead& head) {
@@ -152,8 +158,9 @@ class SpaceIndexer {
     ++whole_planes_;
     if (plane.kind == PlaneIndex::Kind::kOther) return;
     if (index_.planes.size() == kMaxPlanes) {
-      index_.issues.Add("error", "too_many_planes",
-                        "more than " + std::to_string(kMaxPlanes) + " planes; the rest is left out");
+      index_.issues.Add(
+          "error", "too_many_planes",
+          "more than " + std::to_string(kMaxPlanes) + " planes; the rest is left out");
       return;
     }
     index_.planes.push_back(std::move(plane));
@@ -172,8 +179,8 @@ class SpaceIndexer {
         window_.Peek(head.payload, kMaxText).substr(0, std::min(head.length, kMaxText)));
   }
 
-  // Reads the plane's metadata and notes where its lines are. False when it is no XPlane. With `cut`, the plane
-  // ends early: true when what is there begins like one.
+  // Reads the plane's metadata and notes where its lines are. False when it is no XPlane. With
+  // `cut`, the plane ends early: true when what is there begins like one.
   bool ReadPlane(Extent extent, PlaneIndex* plane, bool cut) {
     const uint64_t end = extent.position + extent.length;
     // Parsed when the plane's name and, for event metadata, the names of stats are known.
@@ -212,8 +219,9 @@ class SpaceIndexer {
 
   void TakeLine(const Extent& line, PlaneIndex* plane) {
     if (lines_ == kMaxLines) {
-      index_.issues.Add("error", "too_many_lines",
-                        "more than " + std::to_string(kMaxLines) + " threads and streams; the rest is left out");
+      index_.issues.Add(
+          "error", "too_many_lines",
+          "more than " + std::to_string(kMaxLines) + " threads and streams; the rest is left out");
       return;
     }
     ++lines_;
@@ -225,7 +233,8 @@ class SpaceIndexer {
     const auto ordinal_after = [&](std::string_view prefix) -> int64_t {
       if (!name.starts_with(prefix) || name.size() == prefix.size()) return -1;
       int64_t number = 0;
-      for (const char c : name.substr(prefix.size())) {  // "TPU:0 SparseCore 1" is no device of its own.
+      for (const char c :
+           name.substr(prefix.size())) {  // "TPU:0 SparseCore 1" is no device of its own.
         if (c < '0' || c > '9' || number > INT32_MAX) return -1;
         number = number * 10 + (c - '0');
       }
@@ -263,8 +272,8 @@ class SpaceIndexer {
     plane->stat_keys[id] = StatKeyOf(name);
   }
 
-  // A map entry {1: id, 2: XEventMetadata}. For /host:metadata the HLO proto stays where it is: only its extent is
-  // kept.
+  // A map entry {1: id, 2: XEventMetadata}. For /host:metadata the HLO proto stays where it is:
+  // only its extent is kept.
   void ReadEventMetadata(Extent extent, PlaneIndex* plane) {
     const bool is_module = plane->kind == PlaneIndex::Kind::kMetadata;
     const std::string_view bytes = Bytes(extent, is_module ? kMaxModuleBytes : kMaxMetadataBytes);
@@ -282,8 +291,9 @@ class SpaceIndexer {
         const RawStat stat = ParseStat(metadata.bytes());
         const StatKey key = plane->stat_keys.at(stat.metadata_id);
         if (key == StatKey::kHloProto && stat.kind == RawStat::Kind::kText) {
-          module.hlo = Extent{extent.position + static_cast<uint64_t>(stat.text.data() - bytes.data()),
-                              stat.text.size()};
+          module.hlo =
+              Extent{extent.position + static_cast<uint64_t>(stat.text.data() - bytes.data()),
+                     stat.text.size()};
         } else if (key == StatKey::kProgramId && stat.kind == RawStat::Kind::kNumber) {
           module.program_id = stat.number;
         }
@@ -326,8 +336,9 @@ class SpaceIndexer {
 
   std::string_view Bytes(Extent extent, uint64_t max_bytes) {
     if (extent.length > max_bytes) {
-      index_.issues.Add("warning", "oversized_metadata",
-                        "a metadata entry of " + std::to_string(extent.length) + " bytes is left out");
+      index_.issues.Add(
+          "warning", "oversized_metadata",
+          "a metadata entry of " + std::to_string(extent.length) + " bytes is left out");
       return {};
     }
     return window_.Peek(extent.position, extent.length).substr(0, extent.length);

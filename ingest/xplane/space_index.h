@@ -1,7 +1,7 @@
 // The first pass over an XSpace: where its planes and lines are, and what their metadata says.
 //
-// Nothing is kept per event: memory grows with the metadata, not with the events. Names follow the lines
-// on the wire, so events can only be understood in a second pass (line_walk.h).
+// Nothing is kept per event: memory grows with the metadata, not with the events. Names follow the
+// lines on the wire, so events can only be understood in a second pass (line_walk.h).
 #ifndef OOMDB_INGEST_XPLANE_SPACE_INDEX_H_
 #define OOMDB_INGEST_XPLANE_SPACE_INDEX_H_
 
@@ -22,8 +22,8 @@
 
 namespace oomdb {
 
-// A table by metadata id. Recorders number metadata from 1, in no order, so ids up to a few times the number
-// of entries are an array; a hostile or odd id still works.
+// A table by metadata id. Recorders number metadata from 1, in no order, so ids up to a few times
+// the number of entries are an array; a hostile or odd id still works.
 template <typename T>
 class IdTable {
  public:
@@ -60,9 +60,9 @@ struct RawStat {
   enum class Kind { kNone, kNumber, kDouble, kText, kReference };
   int64_t metadata_id = 0;
   Kind kind = Kind::kNone;
-  int64_t number = 0;      // Signed and unsigned alike; for kReference the id of the name.
+  int64_t number = 0;  // Signed and unsigned alike; for kReference the id of the name.
   double real = 0;
-  std::string_view text;   // Into the parsed bytes.
+  std::string_view text;  // Into the parsed bytes.
 };
 RawStat ParseStat(std::string_view bytes);
 
@@ -75,8 +75,8 @@ struct EventMetadata {
 struct ModuleMetadata {
   int64_t metadata_id = 0;
   std::string name;
-  MaybeInt program_id;          // The stat.
-  std::optional<Extent> hlo;    // Its HLO proto, in the source.
+  MaybeInt program_id;        // The stat.
+  std::optional<Extent> hlo;  // Its HLO proto, in the source.
 };
 
 // A stat of the environment plane: Unix ns.

@@ -8,8 +8,8 @@ std::string_view Window::Peek(uint64_t position, size_t want) {
   const uint64_t size = source_.size();
   if (position >= size) return {};
   want = static_cast<size_t>(std::min<uint64_t>(want, size - position));
-  const bool inside = position >= start_ && position - start_ <= filled_ &&
-                      filled_ - (position - start_) >= want;
+  const bool inside =
+      position >= start_ && position - start_ <= filled_ && filled_ - (position - start_) >= want;
   if (!inside) {
     // After a large message the buffer goes back to its ordinary size.
     const size_t length =

@@ -20,16 +20,17 @@ class Window {
 
   uint64_t source_size() const { return source_.size(); }
 
-  // The bytes from `position` on: at least `want` of them, or all up to the end of the source when there are
-  // fewer. Valid until the next call. The window grows to `want` where it must: the caller bounds it.
+  // The bytes from `position` on: at least `want` of them, or all up to the end of the source when
+  // there are fewer. Valid until the next call. The window grows to `want` where it must: the
+  // caller bounds it.
   std::string_view Peek(uint64_t position, size_t want);
 
  private:
   const Source& source_;
   size_t capacity_;
   std::vector<char> buffer_;
-  uint64_t start_ = 0;   // Position of buffer_[0].
-  size_t filled_ = 0;    // Valid bytes in buffer_.
+  uint64_t start_ = 0;  // Position of buffer_[0].
+  size_t filled_ = 0;   // Valid bytes in buffer_.
 };
 
 }  // namespace oomdb

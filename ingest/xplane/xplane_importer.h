@@ -13,8 +13,9 @@ namespace oomdb {
 // True for *.xplane.pb, also with .gz or .zst behind it.
 bool ClaimsXPlane(std::string_view file_name);
 
-// Reads a capture in two passes (space_index.h, line_walk.h) and hands all its facts to `sink`. Throws Error when the
-// source is no XSpace. What is unreadable inside a capture is an issue; the rest is handed over.
+// Reads a capture in two passes (space_index.h, line_walk.h) and hands all its facts to `sink`.
+// Throws Error when the source is no XSpace. What is unreadable inside a capture is an issue; the
+// rest is handed over.
 void ImportXPlane(const Source& source, const ImportOptions& options, FactSink& sink);
 
 }  // namespace oomdb

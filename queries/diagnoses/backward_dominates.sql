@@ -25,17 +25,17 @@
 -- next: oomdb query "SELECT fix, saving_bytes, needs_bytes, fits FROM remedies WHERE finding_id LIKE 'backward_dominates%'"
 CREATE VIEW backward_dominates AS
 SELECT
-  f.capture_id,
-  f.run,
-  f.host,
-  f.device,
-  f.device_id,
-  f.module_id,
-  f.module_name,
-  f.execution_id,
-  f.severity,
+  p.capture_id,
+  p.run,
+  p.host,
+  p.device,
+  p.device_id,
+  p.module_id,
+  p.module_name,
+  p.execution_id,
+  CASE WHEN p.failed_count > 0 THEN 'error' ELSE 'warning' END AS severity,
   'inferred' AS evidence,
-  'Of the ' || CAST(p.peak_bytes AS VARCHAR(20)) || ' bytes at the heap peak of ' || f.module_name || ', '
+  'Of the ' || CAST(p.peak_bytes AS VARCHAR(20)) || ' bytes at the heap peak of ' || p.module_name || ', '
     || CAST(p.backward_bytes AS VARCHAR(20)) || ' bytes are gradients and their temporaries' AS title,
   CAST(CAST((100 * p.backward_bytes - 100 * p.backward_bytes % p.peak_bytes) / NULLIF(p.peak_bytes, 0)
     AS BIGINT) AS VARCHAR(20)) || ' % of the heap peak is backward (inferred); forward '
@@ -44,10 +44,5 @@ SELECT
     || CAST(p.workspace_bytes AS VARCHAR(20)) || ' bytes, other '
     || CAST(p.other_bytes AS VARCHAR(20)) || ' bytes. Gradients shrink when the parameters are sharded; their temporaries shrink with the micro-batch.' AS detail,
   p.backward_bytes AS bytes
-FROM step_does_not_fit f
-JOIN misfit_peaks p
-  ON p.module_id = f.module_id AND p.device_id IS NOT DISTINCT FROM f.device_id
-WHERE 100 * p.backward_bytes
-    >= (SELECT s.setting FROM settings s WHERE s.name = 'role_min_percent') * p.plan_bytes
-  AND p.backward_bytes > p.forward_bytes
-  AND p.backward_bytes >= p.workspace_bytes;
+FROM misfit_peaks p
+WHERE p.leading_role = 'backward';

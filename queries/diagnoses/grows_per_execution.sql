@@ -25,32 +25,35 @@
 --   the launching thread did between the last two executions: calls that put something into a container come first.
 -- next: oomdb query "SELECT kind, label, bytes, count FROM finding_items WHERE finding_id LIKE 'grows_per_execution%'"
 CREATE VIEW grows_per_execution AS
-WITH own AS (
+WITH survivors AS (
   SELECT
     s.device_id,
+    s.position,
+    s.origin,
     s.own_sequence,
-    ROW_NUMBER() OVER (PARTITION BY s.device_id ORDER BY s.own_sequence) AS place,
-    COUNT(*) OVER (PARTITION BY s.device_id) AS sequences
+    s.bytes,
+    s.count,
+    CASE WHEN s.own_sequence IS NULL THEN 0 ELSE 1 END AS own,
+    ROW_NUMBER() OVER (
+      PARTITION BY s.device_id, CASE WHEN s.own_sequence IS NULL THEN 0 ELSE 1 END
+      ORDER BY s.own_sequence NULLS LAST, s.position
+    ) AS own_place,
+    COUNT(s.own_sequence) OVER (PARTITION BY s.device_id) AS sequences
   FROM growth_survivors s
-  WHERE s.own_sequence IS NOT NULL
 ),
-own_words AS (
-  SELECT
-    o.device_id,
-    MAX(CASE WHEN o.place = 1 THEN CAST(o.own_sequence AS VARCHAR(20)) END)
-      || COALESCE(', ' || MAX(CASE WHEN o.place = 2 THEN CAST(o.own_sequence AS VARCHAR(20)) END), '')
-      || COALESCE(', ' || MAX(CASE WHEN o.place = 3 THEN CAST(o.own_sequence AS VARCHAR(20)) END), '')
-      || CASE WHEN MAX(o.sequences) > 4 THEN ', …' ELSE '' END
-      || COALESCE(', ' || MAX(CASE
-          WHEN o.place = o.sequences AND o.place > 3 THEN CAST(o.own_sequence AS VARCHAR(20))
-        END), '') AS sequences
-  FROM own o
-  GROUP BY o.device_id
-),
--- Without the outputs of the module itself the groups are named one by one.
-other_words AS (
+-- The executions whose outputs live on, and all groups by size for when it is something else that does.
+survivor_words AS (
   SELECT
     s.device_id,
+    MAX(CASE WHEN s.own = 1 AND s.own_place = 1 THEN CAST(s.own_sequence AS VARCHAR(20)) END)
+      || COALESCE(', ' || MAX(CASE
+          WHEN s.own = 1 AND s.own_place = 2 THEN CAST(s.own_sequence AS VARCHAR(20)) END), '')
+      || COALESCE(', ' || MAX(CASE
+          WHEN s.own = 1 AND s.own_place = 3 THEN CAST(s.own_sequence AS VARCHAR(20)) END), '')
+      || CASE WHEN MAX(s.sequences) > 4 THEN ', …' ELSE '' END
+      || COALESCE(', ' || MAX(CASE
+          WHEN s.own = 1 AND s.own_place > 3 AND s.own_place = s.sequences
+            THEN CAST(s.own_sequence AS VARCHAR(20)) END), '') AS sequences,
     MAX(CASE WHEN s.position = 1 THEN s.origin || ' (' || CAST(s.count AS VARCHAR(20)) || ' live, '
       || CAST(s.bytes AS VARCHAR(20)) || ' bytes)' END)
       || COALESCE(MAX(CASE WHEN s.position = 2 THEN ', ' || s.origin || ' ('
@@ -58,7 +61,7 @@ other_words AS (
       || COALESCE(MAX(CASE WHEN s.position = 3 THEN ', ' || s.origin || ' ('
         || CAST(s.count AS VARCHAR(20)) || ' live, ' || CAST(s.bytes AS VARCHAR(20)) || ' bytes)' END), '')
       AS origins
-  FROM growth_survivors s
+  FROM survivors s
   GROUP BY s.device_id
 ),
 holder_words AS (
@@ -134,7 +137,7 @@ SELECT
     || CASE
       WHEN 2 * z.own_output_bytes >= z.survivor_bytes AND w.sequences IS NOT NULL
         THEN ' outputs of ' || z.module_name || ' execution ' || w.sequences || ' still live.'
-      ELSE COALESCE(' Still live at the last start: ' || o.origins || '.', '')
+      ELSE COALESCE(' Still live at the last start: ' || w.origins || '.', '')
     END
     || COALESCE(' Between the last two executions the launching thread ran ' || h.events
       || ' (the holder is inferred).', '')
@@ -150,6 +153,5 @@ SELECT
 FROM sized z
 JOIN captures c ON c.capture_id = z.capture_id
 LEFT JOIN growth_failures f ON f.device_id = z.device_id AND f.place = 1
-LEFT JOIN own_words w ON w.device_id = z.device_id
-LEFT JOIN other_words o ON o.device_id = z.device_id
+LEFT JOIN survivor_words w ON w.device_id = z.device_id
 LEFT JOIN holder_words h ON h.device_id = z.device_id;

@@ -31,9 +31,9 @@ WITH by_shape AS (
     g.module_id,
     g.kind,
     g.shape,
-    CAST(SUM(g.count) AS BIGINT) AS buffers,
+    COUNT(*) AS buffers,
     CAST(SUM(g.bytes) AS BIGINT) AS bytes
-  FROM misfit_groups g
+  FROM misfit_parts g
   GROUP BY g.device_id, g.module_id, g.kind, g.shape
 ),
 ordered AS (
@@ -91,20 +91,18 @@ SELECT
     || CAST(f.constant_bytes AS VARCHAR(20)) || ' bytes, temps '
     || CAST(f.temp_bytes AS VARCHAR(20)) || ' bytes.'
     || COALESCE(
-      ' At the heap peak of ' || CAST(p.peak_bytes AS VARCHAR(20)) || ' bytes (inferred roles): forward '
-      || CAST(CAST((100 * p.forward_bytes - 100 * p.forward_bytes % p.peak_bytes) / NULLIF(p.peak_bytes, 0)
+      ' At the heap peak of ' || CAST(f.peak_bytes AS VARCHAR(20)) || ' bytes (inferred roles): forward '
+      || CAST(CAST((100 * f.forward_bytes - 100 * f.forward_bytes % f.peak_bytes) / NULLIF(f.peak_bytes, 0)
         AS BIGINT) AS VARCHAR(20)) || ' %, backward '
-      || CAST(CAST((100 * p.backward_bytes - 100 * p.backward_bytes % p.peak_bytes) / NULLIF(p.peak_bytes, 0)
+      || CAST(CAST((100 * f.backward_bytes - 100 * f.backward_bytes % f.peak_bytes) / NULLIF(f.peak_bytes, 0)
         AS BIGINT) AS VARCHAR(20)) || ' %, workspace '
-      || CAST(CAST((100 * p.workspace_bytes - 100 * p.workspace_bytes % p.peak_bytes) / NULLIF(p.peak_bytes, 0)
+      || CAST(CAST((100 * f.workspace_bytes - 100 * f.workspace_bytes % f.peak_bytes) / NULLIF(f.peak_bytes, 0)
         AS BIGINT) AS VARCHAR(20)) || ' %.', '')
     || COALESCE(' Largest: ' || l.first_words, '')
     || COALESCE(', ' || l.second_words, '')
     || COALESCE(', ' || l.third_words, '')
     || CASE WHEN l.first_words IS NULL THEN '' ELSE '.' END AS detail,
   f.plan_bytes AS bytes
-FROM misfits f
-LEFT JOIN misfit_peaks p
-  ON p.module_id = f.module_id AND p.device_id IS NOT DISTINCT FROM f.device_id
+FROM misfit_peaks f
 LEFT JOIN largest l
   ON l.module_id = f.module_id AND l.device_id IS NOT DISTINCT FROM f.device_id;

@@ -10,6 +10,7 @@
 --   capacity_evidence: measured, read or inferred
 --   memory_bytes: the device's memory (bytes), where the capture says it
 --   allocator_id: the device's pool, the one that the program allocates from
+--   place: 1 for the device of the capture that may use least
 CREATE VIEW effective_capacity AS
 -- A host pool has no device and never counts. Of several pools of a device the busiest is the program's.
 WITH pools AS (
@@ -32,48 +33,57 @@ texts AS (
   WHERE o.memory_space IN ('hbm', 'gpu') AND o.capacity_bytes > 0
   GROUP BY c.run
 ),
-places AS (
-  SELECT d.capture_id, d.device_id, d.ordinal AS device, d.kind AS device_kind, d.memory_bytes
-  FROM devices d
-  UNION ALL
-  SELECT c.capture_id, NULL, NULL, NULL, NULL
-  FROM captures c
-  WHERE NOT EXISTS (SELECT 1 FROM devices d WHERE d.capture_id = c.capture_id)
-),
 known AS (
   SELECT
-    p.capture_id,
-    p.device_id,
-    p.device,
-    p.device_kind,
-    p.memory_bytes,
+    c.capture_id,
+    d.device_id,
+    d.ordinal AS device,
+    d.kind AS device_kind,
+    d.memory_bytes,
     o.allocator_id,
     o.capacity_bytes AS pool_bytes,
     t.capacity_bytes AS text_bytes,
     (SELECT s.setting FROM settings s WHERE s.name = 'capacity_bytes') AS set_bytes
-  FROM places p
-  JOIN captures c ON c.capture_id = p.capture_id
-  LEFT JOIN pools o ON o.device_id = p.device_id AND o.place = 1
+  FROM captures c
+  LEFT JOIN devices d ON d.capture_id = c.capture_id
+  LEFT JOIN pools o ON o.device_id = d.device_id AND o.place = 1
   LEFT JOIN texts t ON t.run = c.run
+),
+chosen AS (
+  SELECT
+    k.capture_id,
+    k.device_id,
+    k.device,
+    k.device_kind,
+    COALESCE(k.pool_bytes, k.text_bytes, k.set_bytes, k.memory_bytes) AS capacity_bytes,
+    CASE
+      WHEN k.pool_bytes IS NOT NULL THEN 'pool'
+      WHEN k.text_bytes IS NOT NULL THEN 'error text'
+      WHEN k.set_bytes IS NOT NULL THEN 'setting'
+      WHEN k.memory_bytes IS NOT NULL THEN 'device memory'
+    END AS capacity_source,
+    CASE
+      WHEN k.pool_bytes IS NOT NULL THEN 'measured'
+      WHEN k.text_bytes IS NOT NULL THEN 'read'
+      WHEN k.set_bytes IS NOT NULL THEN 'read'
+      WHEN k.memory_bytes IS NOT NULL THEN 'inferred'
+    END AS capacity_evidence,
+    k.memory_bytes,
+    k.allocator_id
+  FROM known k
 )
 SELECT
-  k.capture_id,
-  k.device_id,
-  k.device,
-  k.device_kind,
-  COALESCE(k.pool_bytes, k.text_bytes, k.set_bytes, k.memory_bytes) AS capacity_bytes,
-  CASE
-    WHEN k.pool_bytes IS NOT NULL THEN 'pool'
-    WHEN k.text_bytes IS NOT NULL THEN 'error text'
-    WHEN k.set_bytes IS NOT NULL THEN 'setting'
-    WHEN k.memory_bytes IS NOT NULL THEN 'device memory'
-  END AS capacity_source,
-  CASE
-    WHEN k.pool_bytes IS NOT NULL THEN 'measured'
-    WHEN k.text_bytes IS NOT NULL THEN 'read'
-    WHEN k.set_bytes IS NOT NULL THEN 'read'
-    WHEN k.memory_bytes IS NOT NULL THEN 'inferred'
-  END AS capacity_evidence,
-  k.memory_bytes,
-  k.allocator_id
-FROM known k;
+  h.capture_id,
+  h.device_id,
+  h.device,
+  h.device_kind,
+  h.capacity_bytes,
+  h.capacity_source,
+  h.capacity_evidence,
+  h.memory_bytes,
+  h.allocator_id,
+  ROW_NUMBER() OVER (
+    PARTITION BY h.capture_id
+    ORDER BY h.capacity_bytes NULLS LAST, h.device NULLS FIRST, h.device_id NULLS FIRST
+  ) AS place
+FROM chosen h;

@@ -26,45 +26,34 @@ WITH failed AS (
     e.start_ns,
     e.in_use_at_start_bytes,
     e.failed_allocation_index,
-    p.allocator_id,
-    p.capacity_bytes,
-    p.capacity_source,
     m.parameter_bytes,
+    CASE WHEN p.capacity_source = 'pool' THEN p.capacity_bytes END AS pool_bytes,
+    a.last_available_bytes,
+    a.last_fragmentation,
+    x.allocation_id,
+    x.in_use_after_bytes,
+    x.fragmentation,
+    -- When it got nothing, the allocator's last event tells its state, if nothing happened after the start.
+    CASE
+      WHEN x.allocation_id IS NULL THEN (
+        SELECT COUNT(*)
+        FROM allocations y
+        WHERE y.allocator_id = a.allocator_id AND (y.alloc_ns >= e.start_ns OR y.free_ns >= e.start_ns)
+      )
+    END AS later_events,
+    -- The state right after what it did get is the state in which the next request failed.
     ROW_NUMBER() OVER (
-      PARTITION BY e.device_id, e.module_id
-      ORDER BY e.start_ns, e.execution_id
-    ) AS place
+      PARTITION BY e.execution_id
+      ORDER BY x.alloc_ns DESC NULLS LAST, x.allocation_id DESC NULLS LAST
+    ) AS own_place
   FROM executions e
   JOIN captures c ON c.capture_id = e.capture_id AND c.status = 'complete'
   JOIN modules m ON m.module_id = e.module_id
   LEFT JOIN effective_capacity p
     ON p.capture_id = e.capture_id AND p.device_id IS NOT DISTINCT FROM e.device_id
+  LEFT JOIN allocators a ON a.allocator_id = p.allocator_id
+  LEFT JOIN allocations x ON x.execution_id = e.execution_id AND x.allocator_id = p.allocator_id
   WHERE e.failed = 1
-),
--- The allocator's state right after what it did get is the state in which the next request failed.
-own AS (
-  SELECT
-    f.execution_id,
-    x.in_use_after_bytes,
-    x.fragmentation,
-    ROW_NUMBER() OVER (
-      PARTITION BY f.execution_id
-      ORDER BY x.alloc_ns DESC NULLS LAST, x.allocation_id DESC
-    ) AS place
-  FROM failed f
-  JOIN allocations x ON x.execution_id = f.execution_id AND x.allocator_id = f.allocator_id
-),
--- When it got nothing, the allocator's last event tells the same, if nothing happened after the start.
-quiet AS (
-  SELECT f.execution_id, a.last_available_bytes, a.last_fragmentation
-  FROM failed f
-  JOIN allocators a ON a.allocator_id = f.allocator_id
-  WHERE NOT EXISTS (
-    SELECT 1
-    FROM allocations x
-    WHERE x.allocator_id = f.allocator_id
-      AND (x.alloc_ns >= f.start_ns OR x.free_ns >= f.start_ns)
-  )
 ),
 room AS (
   SELECT
@@ -72,7 +61,6 @@ room AS (
     f.device_id,
     f.module_id,
     f.execution_id,
-    f.place,
     f.start_ns,
     f.in_use_at_start_bytes,
     f.failed_allocation_index,
@@ -82,25 +70,27 @@ room AS (
       WHEN f.in_use_at_start_bytes IS NOT NULL THEN 0
     END AS others_bytes,
     CASE
-      WHEN f.capacity_source <> 'pool' THEN NULL
-      WHEN o.execution_id IS NOT NULL THEN f.capacity_bytes - o.in_use_after_bytes
-      WHEN q.execution_id IS NOT NULL THEN q.last_available_bytes
-      ELSE f.capacity_bytes - f.in_use_at_start_bytes
+      WHEN f.pool_bytes IS NULL THEN NULL
+      WHEN f.allocation_id IS NOT NULL THEN f.pool_bytes - f.in_use_after_bytes
+      WHEN f.later_events = 0 THEN f.last_available_bytes
+      ELSE f.pool_bytes - f.in_use_at_start_bytes
     END AS free_bytes,
     CASE
-      WHEN f.capacity_source <> 'pool' THEN NULL
-      WHEN o.execution_id IS NOT NULL THEN o.fragmentation
-      ELSE q.last_fragmentation
+      WHEN f.allocation_id IS NOT NULL THEN f.fragmentation
+      WHEN f.later_events = 0 THEN f.last_fragmentation
     END AS fragmentation,
     CASE
-      WHEN f.capacity_source <> 'pool' THEN NULL
-      WHEN o.execution_id IS NOT NULL THEN 'after its last allocation'
-      WHEN q.execution_id IS NOT NULL THEN 'at the allocator''s last event'
+      WHEN f.pool_bytes IS NULL THEN NULL
+      WHEN f.allocation_id IS NOT NULL THEN 'after its last allocation'
+      WHEN f.later_events = 0 THEN 'at the allocator''s last event'
       ELSE 'at its start'
-    END AS free_source
+    END AS free_source,
+    ROW_NUMBER() OVER (
+      PARTITION BY f.device_id, f.module_id
+      ORDER BY f.start_ns, f.execution_id
+    ) AS place
   FROM failed f
-  LEFT JOIN own o ON o.execution_id = f.execution_id AND o.place = 1
-  LEFT JOIN quiet q ON q.execution_id = f.execution_id
+  WHERE f.own_place = 1
 ),
 blocks AS (
   SELECT
@@ -122,49 +112,62 @@ blocks AS (
     END AS largest_free_bytes
   FROM room r
 ),
--- What its plan still wanted: allocations that no event of the execution took.
+-- What its plan still wanted: allocations that no event of the execution took. The request that failed is the
+-- first of them that no free block could hold.
 wanted AS (
-  SELECT b.execution_id, b.failed_allocation_index, b.largest_free_bytes, p.allocation_index, p.bytes
+  SELECT
+    b.capture_id,
+    b.device_id,
+    b.module_id,
+    b.execution_id,
+    b.place,
+    b.start_ns,
+    b.in_use_at_start_bytes,
+    b.others_bytes,
+    b.free_bytes,
+    b.largest_free_bytes,
+    b.free_source,
+    w.allocation_index,
+    w.class,
+    w.bytes,
+    CAST(SUM(w.bytes) OVER (PARTITION BY b.execution_id) AS BIGINT) AS still_needed_bytes,
+    ROW_NUMBER() OVER (
+      PARTITION BY b.execution_id
+      ORDER BY
+        CASE
+          WHEN w.bytes > b.largest_free_bytes THEN 0
+          WHEN w.allocation_index = b.failed_allocation_index THEN 1
+          ELSE 2
+        END,
+        w.allocation_index NULLS LAST
+    ) AS request_place
   FROM blocks b
-  JOIN plan_allocations p ON p.module_id = b.module_id
-  WHERE p.memory_space = 0
-    AND p.class IN ('output', 'temp')
-    AND p.bytes > 0
+  LEFT JOIN plan_allocations w
+    ON w.module_id = b.module_id
+    AND w.memory_space = 0
+    AND w.class IN ('output', 'temp')
+    AND w.bytes > 0
     AND NOT EXISTS (
       SELECT 1
       FROM allocations x
-      WHERE x.execution_id = b.execution_id AND x.allocation_index = p.allocation_index
+      WHERE x.execution_id = b.execution_id AND x.allocation_index = w.allocation_index
     )
-),
-requests AS (
-  SELECT
-    w.execution_id,
-    CAST(SUM(w.bytes) AS BIGINT) AS still_needed_bytes,
-    COALESCE(
-      MIN(CASE WHEN w.bytes > w.largest_free_bytes THEN w.allocation_index END),
-      MIN(w.failed_allocation_index),
-      MIN(w.allocation_index)
-    ) AS allocation_index
-  FROM wanted w
-  GROUP BY w.execution_id
 )
 SELECT
-  b.capture_id,
-  b.device_id,
-  b.module_id,
-  b.execution_id,
-  b.place,
-  b.start_ns,
-  b.in_use_at_start_bytes,
-  b.others_bytes,
-  b.free_bytes,
-  b.largest_free_bytes,
-  b.free_source,
-  q.still_needed_bytes,
-  q.allocation_index AS failed_allocation_index,
-  p.class AS failed_class,
-  p.bytes AS failed_bytes
-FROM blocks b
-LEFT JOIN requests q ON q.execution_id = b.execution_id
-LEFT JOIN plan_allocations p
-  ON p.module_id = b.module_id AND p.allocation_index = q.allocation_index;
+  w.capture_id,
+  w.device_id,
+  w.module_id,
+  w.execution_id,
+  w.place,
+  w.start_ns,
+  w.in_use_at_start_bytes,
+  w.others_bytes,
+  w.free_bytes,
+  w.largest_free_bytes,
+  w.free_source,
+  w.still_needed_bytes,
+  w.allocation_index AS failed_allocation_index,
+  w.class AS failed_class,
+  w.bytes AS failed_bytes
+FROM wanted w
+WHERE w.request_place = 1;

@@ -23,11 +23,14 @@ WITH live AS (
     COALESCE(x.requested_bytes, x.bytes) AS requested_bytes,
     COALESCE(x.origin, 'unknown') AS origin,
     ROW_NUMBER() OVER (
-      PARTITION BY f.execution_id, COALESCE(x.requested_bytes, x.bytes), CASE WHEN x.address IS NULL THEN 0 ELSE 1 END
+      PARTITION BY
+        f.execution_id,
+        COALESCE(x.requested_bytes, x.bytes),
+        CASE WHEN x.address IS NULL THEN 0 ELSE 1 END
       ORDER BY x.alloc_ns DESC NULLS LAST, x.allocation_id DESC
     ) AS place
   FROM failed_executions f
-  JOIN effective_capacity p ON p.device_id = f.device_id
+  JOIN effective_capacity p ON p.capture_id = f.capture_id AND p.device_id = f.device_id
   JOIN allocations x ON x.allocator_id = p.allocator_id
   WHERE f.place = 1
     AND (x.alloc_ns IS NULL OR x.alloc_ns < f.start_ns)
@@ -37,7 +40,7 @@ sizes AS (
   SELECT p.module_id, p.bytes, COUNT(*) AS parameters
   FROM plan_allocations p
   WHERE p.class = 'parameter' AND p.memory_space = 0 AND p.bytes > 0
-    AND p.module_id IN (SELECT f.module_id FROM failed_executions f)
+    AND p.module_id IN (SELECT e.module_id FROM executions e WHERE e.failed = 1)
   GROUP BY p.module_id, p.bytes
 ),
 marked AS (
@@ -48,16 +51,14 @@ marked AS (
     l.execution_id,
     l.address,
     l.bytes,
-    l.requested_bytes,
     l.origin,
-    CASE WHEN l.address IS NOT NULL AND l.place <= z.parameters THEN 1 ELSE 0 END AS own
+    CASE WHEN l.address IS NOT NULL AND l.place <= z.parameters THEN 1 ELSE 0 END AS own,
+    SUM(CASE
+      WHEN l.address IS NOT NULL AND l.place <= z.parameters THEN l.requested_bytes
+      ELSE 0
+    END) OVER (PARTITION BY l.execution_id) AS own_bytes
   FROM live l
   LEFT JOIN sizes z ON z.module_id = l.module_id AND z.bytes = l.requested_bytes
-),
-seen AS (
-  SELECT k.execution_id, SUM(k.requested_bytes * k.own) AS own_bytes
-  FROM marked k
-  GROUP BY k.execution_id
 ),
 others AS (
   SELECT
@@ -68,11 +69,10 @@ others AS (
     k.origin,
     CASE
       WHEN k.address IS NOT NULL THEN k.bytes
-      WHEN k.bytes > m.parameter_bytes - s.own_bytes THEN k.bytes - (m.parameter_bytes - s.own_bytes)
+      WHEN k.bytes > m.parameter_bytes - k.own_bytes THEN k.bytes - (m.parameter_bytes - k.own_bytes)
       ELSE 0
     END AS bytes
   FROM marked k
-  JOIN seen s ON s.execution_id = k.execution_id
   JOIN modules m ON m.module_id = k.module_id
   WHERE k.own = 0
 ),

@@ -20,29 +20,43 @@ WITH starts AS (
     e.capture_id,
     e.device_id,
     e.module_id,
-    e.execution_id,
     e.start_ns,
     e.in_use_at_start_bytes AS in_use_bytes,
-    ROW_NUMBER() OVER (
-      PARTITION BY e.device_id, e.module_id
-      ORDER BY e.start_ns, e.execution_id
-    ) AS place,
-    COUNT(*) OVER (PARTITION BY e.device_id, e.module_id) AS executions
+    c.status,
+    p.allocator_id,
+    ROW_NUMBER() OVER w AS place,
+    COUNT(*) OVER (PARTITION BY e.device_id, e.module_id) AS executions,
+    LEAD(e.start_ns) OVER w AS next_start_ns,
+    LEAD(e.in_use_at_start_bytes) OVER w - e.in_use_at_start_bytes AS step_bytes
   FROM executions e
+  JOIN captures c ON c.capture_id = e.capture_id
+  LEFT JOIN effective_capacity p ON p.capture_id = e.capture_id AND p.device_id = e.device_id
   WHERE e.device_id IS NOT NULL AND e.module_id IS NOT NULL AND e.in_use_at_start_bytes IS NOT NULL
+  WINDOW w AS (PARTITION BY e.device_id, e.module_id ORDER BY e.start_ns, e.execution_id)
 ),
+-- The first step is a warm-up (compiling, tuning, the first outputs) once there are enough others. The later half of
+-- the intervals is looked at for growth that is not steady.
 steps AS (
   SELECT
     s.capture_id,
     s.device_id,
     s.module_id,
-    s.place,
-    s.executions,
     s.start_ns,
     s.in_use_bytes,
-    LEAD(s.start_ns) OVER (PARTITION BY s.device_id, s.module_id ORDER BY s.place) AS next_start_ns,
-    LEAD(s.in_use_bytes) OVER (PARTITION BY s.device_id, s.module_id ORDER BY s.place)
-      - s.in_use_bytes AS step_bytes
+    s.status,
+    s.allocator_id,
+    s.place,
+    s.executions,
+    s.next_start_ns,
+    s.step_bytes,
+    CASE
+      WHEN s.step_bytes IS NULL THEN 0
+      WHEN s.place > 1
+        OR s.executions - 1 < (SELECT t.setting FROM settings t WHERE t.name = 'growth_drop_first_from')
+        THEN 1
+      ELSE 0
+    END AS counted,
+    CASE WHEN s.next_start_ns IS NOT NULL AND 2 * s.place > s.executions - 1 THEN 1 ELSE 0 END AS later
   FROM starts s
   WHERE s.executions >= (SELECT t.setting FROM settings t WHERE t.name = 'growth_min_executions')
 ),
@@ -51,165 +65,191 @@ spans AS (
     s.capture_id,
     s.device_id,
     s.module_id,
+    s.start_ns,
+    s.status,
+    s.allocator_id,
+    s.place,
     s.executions,
-    MIN(s.start_ns) AS first_start_ns,
-    MAX(s.start_ns) AS last_start_ns,
-    MIN(CASE WHEN s.place = 1 THEN s.in_use_bytes END) AS first_in_use_bytes,
-    MIN(CASE WHEN s.place = 2 THEN s.in_use_bytes END) AS second_in_use_bytes,
-    MIN(CASE WHEN s.place = s.executions THEN s.in_use_bytes END) AS last_in_use_bytes
-  FROM steps s
-  GROUP BY s.capture_id, s.device_id, s.module_id, s.executions
-),
--- Steady: the differences between starts are near their median. The first is a warm-up (compiling, tuning,
--- the first outputs) once there are enough others.
-differences AS (
-  SELECT
-    s.device_id,
-    s.module_id,
+    s.next_start_ns,
     s.step_bytes,
+    s.counted,
+    s.later,
+    MIN(s.start_ns) OVER w AS first_start_ns,
+    MAX(s.start_ns) OVER w AS last_start_ns,
+    MAX(CASE WHEN s.place = 1 THEN s.in_use_bytes END) OVER w AS first_in_use_bytes,
+    MAX(CASE WHEN s.place = 2 THEN s.in_use_bytes END) OVER w AS second_in_use_bytes,
+    MAX(CASE WHEN s.place = s.executions THEN s.in_use_bytes END) OVER w AS last_in_use_bytes,
+    MAX(CASE
+      WHEN s.later = 1 AND 2 * (s.place - 1) <= s.executions - 1 THEN s.in_use_bytes
+    END) OVER w AS later_in_use_bytes,
+    SUM(s.later) OVER w AS later_count,
+    SUM(s.counted) OVER w AS counted_count,
     ROW_NUMBER() OVER (
-      PARTITION BY s.device_id, s.module_id
-      ORDER BY s.step_bytes, s.place
-    ) AS place,
-    COUNT(*) OVER (PARTITION BY s.device_id, s.module_id) AS differences
+      PARTITION BY s.device_id, s.module_id, s.counted
+      ORDER BY s.step_bytes NULLS LAST, s.place
+    ) AS step_place
   FROM steps s
-  WHERE s.step_bytes IS NOT NULL
-    AND (s.place > 1
-      OR s.executions - 1 < (SELECT t.setting FROM settings t WHERE t.name = 'growth_drop_first_from'))
+  WINDOW w AS (PARTITION BY s.device_id, s.module_id)
 ),
 medians AS (
-  SELECT d.device_id, d.module_id, d.step_bytes AS median_bytes
-  FROM differences d
-  WHERE 2 * d.place = d.differences OR 2 * d.place = d.differences + 1
+  SELECT
+    p.capture_id,
+    p.device_id,
+    p.module_id,
+    p.start_ns,
+    p.status,
+    p.allocator_id,
+    p.place,
+    p.executions,
+    p.next_start_ns,
+    p.step_bytes,
+    p.counted,
+    p.later,
+    p.first_start_ns,
+    p.last_start_ns,
+    p.first_in_use_bytes,
+    p.second_in_use_bytes,
+    p.last_in_use_bytes,
+    p.later_count,
+    p.counted_count,
+    p.last_in_use_bytes - p.later_in_use_bytes AS rise_bytes,
+    MAX(CASE
+      WHEN p.counted = 1
+        AND (2 * p.step_place = p.counted_count OR 2 * p.step_place = p.counted_count + 1)
+        THEN p.step_bytes
+    END) OVER (PARTITION BY p.device_id, p.module_id) AS median_bytes
+  FROM spans p
 ),
-steady AS (
-  SELECT d.device_id, d.module_id, m.median_bytes
-  FROM differences d
-  JOIN medians m ON m.device_id = d.device_id AND m.module_id = d.module_id
-  WHERE m.median_bytes >= (SELECT t.setting FROM settings t WHERE t.name = 'growth_min_bytes')
-  GROUP BY d.device_id, d.module_id, m.median_bytes
-  HAVING 100 * SUM(CASE
-      WHEN 100 * ABS(d.step_bytes - m.median_bytes)
-        <= (SELECT t.setting FROM settings t WHERE t.name = 'growth_tolerance_percent') * m.median_bytes
+-- What was allocated in each interval and is live at the last start; only looked for where in-use rises at all.
+intervals AS (
+  SELECT
+    m.capture_id,
+    m.device_id,
+    m.module_id,
+    m.allocator_id,
+    m.place,
+    m.executions,
+    m.step_bytes,
+    m.counted,
+    m.later,
+    m.first_start_ns,
+    m.last_start_ns,
+    m.first_in_use_bytes,
+    m.second_in_use_bytes,
+    m.last_in_use_bytes,
+    m.later_count,
+    m.counted_count,
+    m.rise_bytes,
+    m.median_bytes,
+    SUM(x.bytes) AS kept_bytes,
+    SUM(CASE WHEN x.purpose = 'output' AND x.module_id = m.module_id THEN x.bytes ELSE 0 END)
+      AS own_output_bytes
+  FROM medians m
+  LEFT JOIN allocations x
+    ON x.allocator_id = m.allocator_id
+    AND x.alloc_ns >= m.start_ns
+    AND x.alloc_ns < m.next_start_ns
+    AND (x.free_ns IS NULL OR x.free_ns >= m.last_start_ns)
+    AND m.status = 'complete'
+  WHERE m.rise_bytes > 0
+    OR m.median_bytes >= (SELECT t.setting FROM settings t WHERE t.name = 'growth_min_bytes')
+  GROUP BY
+    m.capture_id, m.device_id, m.module_id, m.allocator_id, m.place, m.executions, m.step_bytes, m.counted,
+    m.later, m.first_start_ns, m.last_start_ns, m.first_in_use_bytes, m.second_in_use_bytes,
+    m.last_in_use_bytes, m.later_count, m.counted_count, m.rise_bytes, m.median_bytes
+),
+sums AS (
+  SELECT
+    i.capture_id,
+    i.device_id,
+    i.module_id,
+    i.allocator_id,
+    i.executions,
+    i.first_start_ns,
+    i.last_start_ns,
+    i.first_in_use_bytes,
+    i.second_in_use_bytes,
+    i.last_in_use_bytes,
+    i.later_count,
+    i.counted_count,
+    i.rise_bytes,
+    i.median_bytes,
+    SUM(CASE
+      WHEN i.counted = 1
+        AND 100 * ABS(i.step_bytes - i.median_bytes)
+          <= (SELECT t.setting FROM settings t WHERE t.name = 'growth_tolerance_percent') * i.median_bytes
         THEN 1
       ELSE 0
-    END) >= (SELECT t.setting FROM settings t WHERE t.name = 'growth_near_percent') * COUNT(*)
+    END) AS near_count,
+    SUM(CASE
+      WHEN i.later = 1
+        AND i.kept_bytes >= (SELECT t.setting FROM settings t WHERE t.name = 'growth_min_bytes') THEN 1
+      ELSE 0
+    END) AS kept_count,
+    SUM(CASE WHEN i.later = 1 THEN i.kept_bytes END) AS later_kept_bytes,
+    CAST(SUM(i.kept_bytes) AS BIGINT) AS survivor_bytes,
+    CAST(SUM(i.own_output_bytes) AS BIGINT) AS own_output_bytes
+  FROM intervals i
+  GROUP BY
+    i.capture_id, i.device_id, i.module_id, i.allocator_id, i.executions, i.first_start_ns, i.last_start_ns,
+    i.first_in_use_bytes, i.second_in_use_bytes, i.last_in_use_bytes, i.later_count, i.counted_count,
+    i.rise_bytes, i.median_bytes
 ),
--- Unsteady: of the later half of the intervals many keep bytes to the end, and in-use rises with them. A ring
--- of prefetched batches keeps bytes too, but in-use does not rise. Only risen spans are looked at.
-later AS (
+-- Steady: the steps are near their median. Unsteady: many of the later intervals keep bytes to the end, and in-use
+-- rises with them. A ring of prefetched batches keeps bytes too, but in-use does not rise.
+judged AS (
   SELECT
     s.capture_id,
     s.device_id,
     s.module_id,
-    s.place,
-    s.start_ns,
-    s.next_start_ns,
-    p.last_start_ns,
-    p.last_in_use_bytes,
-    s.in_use_bytes
-  FROM steps s
-  JOIN spans p ON p.device_id = s.device_id AND p.module_id = s.module_id
-  WHERE s.next_start_ns IS NOT NULL AND 2 * s.place > s.executions - 1
-),
-rises AS (
-  SELECT
-    l.device_id,
-    l.module_id,
-    COUNT(*) AS intervals,
-    MIN(l.place) AS first_place,
-    MAX(l.last_in_use_bytes) AS last_in_use_bytes
-  FROM later l
-  GROUP BY l.device_id, l.module_id
-),
-risen AS (
-  SELECT r.device_id, r.module_id, r.intervals, r.last_in_use_bytes - l.in_use_bytes AS rise_bytes
-  FROM rises r
-  JOIN later l
-    ON l.device_id = r.device_id AND l.module_id = r.module_id AND l.place = r.first_place
-  WHERE r.last_in_use_bytes > l.in_use_bytes
-),
-kept AS (
-  SELECT l.device_id, l.module_id, l.place, SUM(x.bytes) AS kept_bytes
-  FROM risen r
-  JOIN later l ON l.device_id = r.device_id AND l.module_id = r.module_id
-  JOIN captures c ON c.capture_id = l.capture_id AND c.status = 'complete'
-  JOIN effective_capacity p ON p.device_id = l.device_id
-  JOIN allocations x
-    ON x.allocator_id = p.allocator_id
-    AND x.alloc_ns >= l.start_ns
-    AND x.alloc_ns < l.next_start_ns
-  WHERE x.free_ns IS NULL OR x.free_ns >= l.last_start_ns
-  GROUP BY l.device_id, l.module_id, l.place
-),
-unsteady AS (
-  SELECT r.device_id, r.module_id, r.intervals, r.rise_bytes
-  FROM risen r
-  JOIN kept k ON k.device_id = r.device_id AND k.module_id = r.module_id
-  WHERE k.kept_bytes >= (SELECT t.setting FROM settings t WHERE t.name = 'growth_min_bytes')
-  GROUP BY r.device_id, r.module_id, r.intervals, r.rise_bytes
-  HAVING COUNT(*) >= (SELECT t.setting FROM settings t WHERE t.name = 'growth_min_kept')
-    AND 100 * COUNT(*)
-      >= (SELECT t.setting FROM settings t WHERE t.name = 'growth_kept_percent') * r.intervals
-    AND 100 * r.rise_bytes
-      >= (SELECT t.setting FROM settings t WHERE t.name = 'growth_rise_percent') * SUM(k.kept_bytes)
-),
-grown AS (
-  SELECT p.device_id, p.module_id, s.median_bytes AS growth_bytes, 1 AS steady
-  FROM spans p
-  JOIN steady s ON s.device_id = p.device_id AND s.module_id = p.module_id
-  UNION ALL
-  -- The mean over all but the first difference; over the later half alone where the start was a fall.
-  SELECT
-    p.device_id,
-    p.module_id,
+    s.allocator_id,
+    s.executions,
+    s.first_start_ns,
+    s.last_start_ns,
+    s.first_in_use_bytes,
+    s.second_in_use_bytes,
+    s.last_in_use_bytes,
+    s.later_count,
+    s.rise_bytes,
+    s.median_bytes,
+    s.survivor_bytes,
+    s.own_output_bytes,
     CASE
-      WHEN p.last_in_use_bytes > p.second_in_use_bytes THEN
-        CAST((p.last_in_use_bytes - p.second_in_use_bytes
-          - (p.last_in_use_bytes - p.second_in_use_bytes) % NULLIF(p.executions - 2, 0))
-          / NULLIF(p.executions - 2, 0) AS BIGINT)
-      ELSE CAST((u.rise_bytes - u.rise_bytes % u.intervals) / u.intervals AS BIGINT)
-    END AS growth_bytes,
-    0 AS steady
-  FROM spans p
-  JOIN unsteady u ON u.device_id = p.device_id AND u.module_id = p.module_id
-  WHERE NOT EXISTS (
-    SELECT 1 FROM steady s WHERE s.device_id = p.device_id AND s.module_id = p.module_id
-  )
-),
-survivors AS (
-  SELECT
-    g.device_id,
-    g.module_id,
-    CAST(SUM(x.bytes) AS BIGINT) AS survivor_bytes,
-    CAST(SUM(CASE WHEN x.purpose = 'output' AND x.module_id = g.module_id THEN x.bytes ELSE 0 END)
-      AS BIGINT) AS own_output_bytes
-  FROM grown g
-  JOIN spans p ON p.device_id = g.device_id AND p.module_id = g.module_id
-  JOIN captures c ON c.capture_id = p.capture_id AND c.status = 'complete'
-  JOIN effective_capacity o ON o.device_id = g.device_id
-  JOIN allocations x
-    ON x.allocator_id = o.allocator_id
-    AND x.alloc_ns >= p.first_start_ns
-    AND x.alloc_ns < p.last_start_ns
-  WHERE x.free_ns IS NULL OR x.free_ns >= p.last_start_ns
-  GROUP BY g.device_id, g.module_id
+      WHEN s.median_bytes >= (SELECT t.setting FROM settings t WHERE t.name = 'growth_min_bytes')
+        AND 100 * s.near_count
+          >= (SELECT t.setting FROM settings t WHERE t.name = 'growth_near_percent') * s.counted_count
+        THEN 1
+      WHEN s.rise_bytes > 0
+        AND s.kept_count >= (SELECT t.setting FROM settings t WHERE t.name = 'growth_min_kept')
+        AND 100 * s.kept_count
+          >= (SELECT t.setting FROM settings t WHERE t.name = 'growth_kept_percent') * s.later_count
+        AND 100 * s.rise_bytes
+          >= (SELECT t.setting FROM settings t WHERE t.name = 'growth_rise_percent') * s.later_kept_bytes
+        THEN 0
+    END AS steady
+  FROM sums s
 )
 SELECT
-  p.capture_id,
-  p.device_id,
-  p.module_id,
-  o.allocator_id,
-  p.executions,
-  p.first_start_ns,
-  p.last_start_ns,
-  p.first_in_use_bytes,
-  p.last_in_use_bytes,
-  g.growth_bytes,
-  g.steady,
-  v.survivor_bytes,
-  v.own_output_bytes
-FROM grown g
-JOIN spans p ON p.device_id = g.device_id AND p.module_id = g.module_id
-LEFT JOIN effective_capacity o ON o.device_id = g.device_id
-LEFT JOIN survivors v ON v.device_id = g.device_id AND v.module_id = g.module_id;
+  j.capture_id,
+  j.device_id,
+  j.module_id,
+  j.allocator_id,
+  j.executions,
+  j.first_start_ns,
+  j.last_start_ns,
+  j.first_in_use_bytes,
+  j.last_in_use_bytes,
+  -- Unsteady: the mean over all but the first step; over the later half alone where it began with a fall.
+  CASE
+    WHEN j.steady = 1 THEN j.median_bytes
+    WHEN j.last_in_use_bytes > j.second_in_use_bytes THEN
+      CAST((j.last_in_use_bytes - j.second_in_use_bytes
+        - (j.last_in_use_bytes - j.second_in_use_bytes) % NULLIF(j.executions - 2, 0))
+        / NULLIF(j.executions - 2, 0) AS BIGINT)
+    ELSE CAST((j.rise_bytes - j.rise_bytes % NULLIF(j.later_count, 0)) / NULLIF(j.later_count, 0) AS BIGINT)
+  END AS growth_bytes,
+  j.steady,
+  j.survivor_bytes,
+  j.own_output_bytes
+FROM judged j
+WHERE j.steady IS NOT NULL;

@@ -16,28 +16,7 @@
 --   count: buffers in it
 CREATE VIEW misfit_groups AS
 -- Without donation the temps are the minor part, so parameters and outputs stand in the same order.
-WITH parts AS (
-  SELECT
-    f.capture_id, f.device_id, f.module_id, 'temp at the peak' AS kind, b.role, b.shape, b.op_name,
-    b.source_file, b.source_line, b.function_name, b.bytes
-  FROM misfits f
-  JOIN buffers b ON b.module_id = f.module_id
-  WHERE b.class = 'temp' AND b.memory_space = 0 AND b.at_peak = 1
-  UNION ALL
-  SELECT
-    f.capture_id, f.device_id, f.module_id, p.class, NULL, p.shape, NULL, NULL, NULL, NULL, p.bytes
-  FROM misfits f
-  JOIN plan_allocations p ON p.module_id = f.module_id
-  WHERE p.memory_space = 0
-    AND (p.class IN ('parameter', 'constant') OR (p.class = 'temp' AND f.heap_peak_bytes IS NULL))
-  UNION ALL
-  SELECT
-    f.capture_id, f.device_id, f.module_id, 'output', o.role, o.shape, NULL, NULL, NULL, NULL, o.bytes
-  FROM misfits f
-  JOIN module_outputs o ON o.module_id = f.module_id
-  WHERE o.memory_space = 0 AND o.aliased = 0
-),
-grouped AS (
+WITH grouped AS (
   SELECT
     p.capture_id,
     p.device_id,
@@ -51,7 +30,7 @@ grouped AS (
     p.function_name,
     CAST(SUM(p.bytes) AS BIGINT) AS bytes,
     COUNT(*) AS count
-  FROM parts p
+  FROM misfit_parts p
   GROUP BY
     p.capture_id, p.device_id, p.module_id, p.kind, p.role, p.shape, p.op_name, p.source_file,
     p.source_line, p.function_name

@@ -2,156 +2,229 @@
 -- title: The heap peak of every plan that does not fit, by role, and what a fix could take from it
 -- columns:
 --   capture_id: the capture
+--   run: its run
+--   host: its host
+--   status: complete or truncated
 --   device_id: the device; NULL without devices
+--   device: its ordinal as recorded
 --   module_id: the module
---   plan_bytes: what the module needs (bytes)
+--   module_name: its name
+--   label: its name with the program id
+--   plan_bytes: what it needs (bytes)
+--   parameter_bytes: parameters (bytes)
+--   output_bytes: outputs that are no donated parameter (bytes)
+--   constant_bytes: constants (bytes)
+--   temp_bytes: temps (bytes)
+--   heap_peak_bytes: most temp bytes live at once (bytes)
 --   capacity_bytes: what the device may use (bytes)
---   others_bytes: what else was in use when it failed (bytes)
---   execution_id: the execution that failed; NULL when none did
---   peak_bytes: temps live at the heap peak (bytes)
+--   capacity_source: pool, error text, setting or device memory
+--   capacity_evidence: measured, read or inferred
+--   memory_bytes: the device's memory (bytes)
+--   short_bytes: what is missing (bytes)
+--   execution_count: executions on this device
+--   failed_count: of these, known to have failed
+--   execution_id: the first that failed; NULL when none did
+--   others_bytes: what else was in use when that one started (bytes); 0 when none failed
+--   peak_bytes: temps live at the heap peak (bytes); NULL without a heap trace, and so are the columns after it
 --   forward_bytes: of these, kept for the backward pass (bytes)
 --   backward_bytes: of these, gradients and their temporaries (bytes)
 --   workspace_bytes: of these, scratch of library calls (bytes)
 --   other_bytes: the rest (bytes)
+--   leading_role: the largest of forward, backward and workspace; NULL when it is a small part of the plan
 --   forward_block_bytes: forward bytes of one block, which recomputing would still hold (bytes)
 --   batch_bytes: forward and backward temps without a parameter's shape: they shrink with the batch (bytes)
---   square_bytes: of these, sequence by sequence (last two dimensions equal) (bytes)
+--   square_bytes: of these, sequence by sequence: the last two dimensions are equal (bytes)
 --   square_shape: the shape of the largest of them
 --   gradient_bytes: backward temps with a parameter's shape: they shrink when parameters are sharded (bytes)
 --   f32_copy_bytes: f32 backward temps that have a bf16 twin of the same dimensions (bytes)
---   largest_workspace_bytes: the largest scratch buffer (bytes)
 CREATE VIEW misfit_peaks AS
-WITH peak AS (
-  SELECT f.capture_id, f.device_id, f.module_id, b.role, b.bytes, b.shape
-  FROM misfits f
-  JOIN buffers b ON b.module_id = f.module_id
-  WHERE b.class = 'temp' AND b.memory_space = 0 AND b.at_peak = 1
-),
-parameter_shapes AS (
-  SELECT DISTINCT p.module_id, p.shape
-  FROM misfits f
-  JOIN plan_allocations p ON p.module_id = f.module_id
-  WHERE p.class = 'parameter'
-),
--- Forward buffers of one size are the same value of successive blocks, so the count of the size that weighs most
--- is the number of blocks.
-sizes AS (
-  SELECT k.device_id, k.module_id, k.bytes, COUNT(*) AS buffers, SUM(k.bytes) AS total_bytes
-  FROM peak k
-  WHERE k.role = 'forward'
-  GROUP BY k.device_id, k.module_id, k.bytes
-),
-blocks AS (
+WITH sizes AS (
   SELECT
-    z.device_id,
-    z.module_id,
-    z.bytes,
-    z.buffers,
-    ROW_NUMBER() OVER (
-      PARTITION BY z.device_id, z.module_id
-      ORDER BY z.total_bytes DESC NULLS LAST, z.bytes DESC NULLS LAST
-    ) AS place
-  FROM sizes z
+    p.device_id,
+    p.module_id,
+    p.kind,
+    p.role,
+    p.shape,
+    p.bytes AS each_bytes,
+    COUNT(*) AS buffers,
+    SUM(p.bytes) AS bytes
+  FROM misfit_parts p
+  GROUP BY p.device_id, p.module_id, p.kind, p.role, p.shape, p.bytes
 ),
--- The last dimension of a shape of at most nine digits, and whether the one before is the same: [..,S,S].
+-- The last dimension has as many digits as one of these; [..,S,S] has it twice.
 widths AS (
   SELECT 1 AS digits UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4 UNION ALL SELECT 5
   UNION ALL SELECT 6 UNION ALL SELECT 7 UNION ALL SELECT 8 UNION ALL SELECT 9
 ),
-shapes AS (
-  SELECT DISTINCT k.module_id, k.shape
-  FROM peak k
-  WHERE k.role IN ('forward', 'backward')
+shaped AS (
+  SELECT
+    z.device_id,
+    z.module_id,
+    CASE WHEN z.kind = 'temp at the peak' THEN z.role END AS role,
+    z.kind,
+    z.shape,
+    z.each_bytes,
+    z.buffers,
+    z.bytes,
+    CASE WHEN w.digits IS NULL THEN 0 ELSE 1 END AS square,
+    CASE WHEN z.shape LIKE 'bf16[%' THEN 1 ELSE 0 END AS bf16,
+    CASE WHEN z.shape LIKE 'f32[%' THEN 1 ELSE 0 END AS f32,
+    CASE
+      WHEN z.shape LIKE 'bf16[%' THEN SUBSTR(z.shape, 5)
+      WHEN z.shape LIKE 'f32[%' THEN SUBSTR(z.shape, 4)
+    END AS dimensions
+  FROM sizes z
+  LEFT JOIN widths w
+    ON z.shape LIKE '%[%,%,%]'
+    AND LENGTH(z.shape) > 2 * w.digits + 3
+    AND SUBSTR(z.shape, LENGTH(z.shape) - w.digits, w.digits) NOT LIKE '%,%'
+    AND SUBSTR(z.shape, LENGTH(z.shape) - 2 * w.digits - 2, 2 * w.digits + 3)
+      = ',' || SUBSTR(z.shape, LENGTH(z.shape) - w.digits, w.digits)
+      || ',' || SUBSTR(z.shape, LENGTH(z.shape) - w.digits, w.digits) || ']'
 ),
-square_shapes AS (
-  SELECT h.module_id, h.shape
-  FROM shapes h
-  CROSS JOIN widths w
-  WHERE h.shape LIKE '%[%,%,%]'
-    AND LENGTH(h.shape) > 2 * w.digits + 3
-    AND SUBSTR(h.shape, LENGTH(h.shape) - w.digits, w.digits) NOT LIKE '%,%'
-    AND SUBSTR(h.shape, LENGTH(h.shape) - 2 * w.digits - 2, 2 * w.digits + 3)
-      = ',' || SUBSTR(h.shape, LENGTH(h.shape) - w.digits, w.digits)
-      || ',' || SUBSTR(h.shape, LENGTH(h.shape) - w.digits, w.digits) || ']'
+compared AS (
+  SELECT
+    h.device_id,
+    h.module_id,
+    h.role,
+    h.kind,
+    h.shape,
+    h.each_bytes,
+    h.bytes,
+    h.square,
+    -- A temp of a parameter's shape is its gradient or its copy: it does not shrink with the batch.
+    MAX(CASE WHEN h.kind = 'parameter' THEN 1 ELSE 0 END) OVER (
+      PARTITION BY h.device_id, h.module_id, h.shape
+    ) AS like_parameter,
+    h.f32 * MAX(h.bf16) OVER (PARTITION BY h.device_id, h.module_id, h.dimensions) AS f32_copy,
+    -- Buffers of one size and role are the same value of successive blocks.
+    SUM(h.buffers) OVER (PARTITION BY h.device_id, h.module_id, h.role, h.each_bytes) AS size_buffers,
+    SUM(h.bytes) OVER (PARTITION BY h.device_id, h.module_id, h.role, h.each_bytes) AS size_bytes
+  FROM shaped h
 ),
-square_names AS (
+marked AS (
+  SELECT
+    c.device_id,
+    c.module_id,
+    c.role,
+    c.kind,
+    c.shape,
+    c.each_bytes,
+    c.bytes,
+    c.like_parameter,
+    c.f32_copy,
+    c.size_buffers,
+    c.size_bytes,
+    CASE
+      WHEN c.square = 1 AND c.like_parameter = 0 AND c.role IN ('forward', 'backward') THEN 1
+      ELSE 0
+    END AS square
+  FROM compared c
+),
+ordered AS (
   SELECT
     k.device_id,
     k.module_id,
+    k.role,
+    k.kind,
     k.shape,
+    k.each_bytes,
+    k.bytes,
+    k.like_parameter,
+    k.f32_copy,
+    k.size_buffers,
+    k.square,
     ROW_NUMBER() OVER (
-      PARTITION BY k.device_id, k.module_id
-      ORDER BY k.bytes DESC, k.shape
-    ) AS place
-  FROM peak k
-  JOIN square_shapes q ON q.module_id = k.module_id AND q.shape = k.shape
-  WHERE k.role IN ('forward', 'backward')
-    AND NOT EXISTS (
-      SELECT 1 FROM parameter_shapes p WHERE p.module_id = k.module_id AND p.shape = k.shape
-    )
+      PARTITION BY k.device_id, k.module_id, k.role
+      ORDER BY k.size_bytes DESC, k.each_bytes DESC, k.kind, k.shape NULLS FIRST
+    ) AS role_place,
+    ROW_NUMBER() OVER (
+      PARTITION BY k.device_id, k.module_id, k.square
+      ORDER BY k.each_bytes DESC, k.kind, k.shape NULLS FIRST, k.role NULLS FIRST
+    ) AS square_place
+  FROM marked k
 ),
-bf16_shapes AS (
-  SELECT DISTINCT k.module_id, SUBSTR(k.shape, 5) AS dimensions
-  FROM peak k
-  WHERE k.shape LIKE 'bf16[%'
-  UNION
-  SELECT DISTINCT p.module_id, SUBSTR(p.shape, 5) AS dimensions
-  FROM parameter_shapes p
-  WHERE p.shape LIKE 'bf16[%'
-),
-sums AS (
+peaks AS (
   SELECT
-    k.device_id,
-    k.module_id,
-    CAST(SUM(k.bytes) AS BIGINT) AS peak_bytes,
-    CAST(SUM(CASE WHEN k.role = 'forward' THEN k.bytes ELSE 0 END) AS BIGINT) AS forward_bytes,
-    CAST(SUM(CASE WHEN k.role = 'backward' THEN k.bytes ELSE 0 END) AS BIGINT) AS backward_bytes,
-    CAST(SUM(CASE WHEN k.role = 'workspace' THEN k.bytes ELSE 0 END) AS BIGINT) AS workspace_bytes,
-    CAST(SUM(CASE WHEN k.role = 'other' THEN k.bytes ELSE 0 END) AS BIGINT) AS other_bytes,
-    CAST(SUM(CASE WHEN k.role IN ('forward', 'backward') AND p.shape IS NULL THEN k.bytes ELSE 0 END)
+    o.device_id,
+    o.module_id,
+    CAST(SUM(CASE WHEN o.kind = 'temp at the peak' THEN o.bytes ELSE 0 END) AS BIGINT) AS peak_bytes,
+    CAST(SUM(CASE WHEN o.role = 'forward' THEN o.bytes ELSE 0 END) AS BIGINT) AS forward_bytes,
+    CAST(SUM(CASE WHEN o.role = 'backward' THEN o.bytes ELSE 0 END) AS BIGINT) AS backward_bytes,
+    CAST(SUM(CASE WHEN o.role = 'workspace' THEN o.bytes ELSE 0 END) AS BIGINT) AS workspace_bytes,
+    CAST(SUM(CASE WHEN o.role = 'other' THEN o.bytes ELSE 0 END) AS BIGINT) AS other_bytes,
+    CAST(SUM(CASE WHEN o.role IN ('forward', 'backward') AND o.like_parameter = 0 THEN o.bytes ELSE 0 END)
       AS BIGINT) AS batch_bytes,
-    CAST(SUM(CASE WHEN q.shape IS NOT NULL AND p.shape IS NULL THEN k.bytes ELSE 0 END)
-      AS BIGINT) AS square_bytes,
-    CAST(SUM(CASE WHEN k.role = 'backward' AND p.shape IS NOT NULL THEN k.bytes ELSE 0 END)
+    CAST(SUM(CASE WHEN o.square = 1 THEN o.bytes ELSE 0 END) AS BIGINT) AS square_bytes,
+    MAX(CASE WHEN o.square = 1 AND o.square_place = 1 THEN o.shape END) AS square_shape,
+    CAST(SUM(CASE WHEN o.role = 'backward' AND o.like_parameter = 1 THEN o.bytes ELSE 0 END)
       AS BIGINT) AS gradient_bytes,
-    CAST(SUM(CASE WHEN k.role = 'backward' AND t.dimensions IS NOT NULL THEN k.bytes ELSE 0 END)
+    CAST(SUM(CASE WHEN o.role = 'backward' AND o.f32_copy = 1 THEN o.bytes ELSE 0 END)
       AS BIGINT) AS f32_copy_bytes,
-    MAX(CASE WHEN k.role = 'workspace' THEN k.bytes END) AS largest_workspace_bytes
-  FROM peak k
-  LEFT JOIN parameter_shapes p ON p.module_id = k.module_id AND p.shape = k.shape
-  LEFT JOIN square_shapes q
-    ON q.module_id = k.module_id AND q.shape = k.shape AND k.role IN ('forward', 'backward')
-  LEFT JOIN bf16_shapes t
-    ON t.module_id = k.module_id AND k.shape LIKE 'f32[%' AND t.dimensions = SUBSTR(k.shape, 4)
-  GROUP BY k.device_id, k.module_id
+    CAST(MAX(CASE WHEN o.role = 'forward' AND o.role_place = 1 THEN o.size_buffers END)
+      AS BIGINT) AS block_count,
+    CAST(MAX(CASE WHEN o.role = 'forward' AND o.role_place = 1 THEN o.each_bytes END)
+      AS BIGINT) AS block_buffer_bytes
+  FROM ordered o
+  GROUP BY o.device_id, o.module_id
 )
 SELECT
   f.capture_id,
+  f.run,
+  f.host,
+  f.status,
   f.device_id,
+  f.device,
   f.module_id,
+  f.module_name,
+  f.label,
   f.plan_bytes,
+  f.parameter_bytes,
+  f.output_bytes,
+  f.constant_bytes,
+  f.temp_bytes,
+  f.heap_peak_bytes,
   f.capacity_bytes,
-  f.others_bytes,
+  f.capacity_source,
+  f.capacity_evidence,
+  f.memory_bytes,
+  f.short_bytes,
+  f.execution_count,
+  f.failed_count,
   f.execution_id,
-  s.peak_bytes,
-  s.forward_bytes,
-  s.backward_bytes,
-  s.workspace_bytes,
-  s.other_bytes,
-  -- A single large buffer (a scanned model's [layers, ...] stack): what stays is put at that buffer.
+  f.others_bytes,
+  p.peak_bytes,
+  p.forward_bytes,
+  p.backward_bytes,
+  p.workspace_bytes,
+  p.other_bytes,
   CASE
-    WHEN l.buffers >= 2 THEN CAST((s.forward_bytes - s.forward_bytes % l.buffers) / l.buffers AS BIGINT)
-    ELSE COALESCE(l.bytes, 0)
+    WHEN p.forward_bytes >= p.backward_bytes AND p.forward_bytes >= p.workspace_bytes
+      AND 100 * p.forward_bytes
+        >= (SELECT s.setting FROM settings s WHERE s.name = 'role_min_percent') * f.plan_bytes
+      THEN 'forward'
+    WHEN p.backward_bytes > p.forward_bytes AND p.backward_bytes >= p.workspace_bytes
+      AND 100 * p.backward_bytes
+        >= (SELECT s.setting FROM settings s WHERE s.name = 'role_min_percent') * f.plan_bytes
+      THEN 'backward'
+    WHEN p.workspace_bytes > p.forward_bytes AND p.workspace_bytes > p.backward_bytes
+      AND 100 * p.workspace_bytes
+        >= (SELECT s.setting FROM settings s WHERE s.name = 'role_min_percent') * f.plan_bytes
+      THEN 'workspace'
+  END AS leading_role,
+  -- A single large buffer is a scanned model's [layers, ...] stack: what stays is put at that buffer.
+  CASE
+    WHEN p.block_count >= 2
+      THEN CAST((p.forward_bytes - p.forward_bytes % p.block_count) / NULLIF(p.block_count, 0) AS BIGINT)
+    ELSE COALESCE(p.block_buffer_bytes, 0)
   END AS forward_block_bytes,
-  s.batch_bytes,
-  s.square_bytes,
-  q.shape AS square_shape,
-  s.gradient_bytes,
-  s.f32_copy_bytes,
-  s.largest_workspace_bytes
+  p.batch_bytes,
+  p.square_bytes,
+  p.square_shape,
+  p.gradient_bytes,
+  p.f32_copy_bytes
 FROM misfits f
-JOIN sums s ON s.module_id = f.module_id AND s.device_id IS NOT DISTINCT FROM f.device_id
-LEFT JOIN blocks l
-  ON l.module_id = f.module_id AND l.device_id IS NOT DISTINCT FROM f.device_id AND l.place = 1
-LEFT JOIN square_names q
-  ON q.module_id = f.module_id AND q.device_id IS NOT DISTINCT FROM f.device_id AND q.place = 1;
+LEFT JOIN peaks p
+  ON p.module_id = f.module_id
+  AND p.device_id IS NOT DISTINCT FROM f.device_id
+  AND f.heap_peak_bytes IS NOT NULL;

@@ -5,7 +5,7 @@
 --   run: its run
 --   host: its host
 --   status: complete or truncated
---   device_id: the device; for a module that never ran the one with the least capacity; NULL without devices
+--   device_id: the device; for a module that never ran the one that may use least; NULL without devices
 --   device: its ordinal as recorded
 --   module_id: the module
 --   module_name: its name
@@ -37,33 +37,13 @@ WITH ran AS (
   JOIN captures c ON c.capture_id = e.capture_id
   WHERE e.module_id IS NOT NULL
   GROUP BY e.device_id, e.module_id
-),
-tightest AS (
-  SELECT
-    p.capture_id,
-    p.device_id,
-    ROW_NUMBER() OVER (
-      PARTITION BY p.capture_id
-      ORDER BY p.capacity_bytes NULLS LAST, p.device NULLS FIRST, p.device_id NULLS FIRST
-    ) AS place
-  FROM effective_capacity p
-),
-pairs AS (
-  SELECT m.capture_id, r.module_id, r.device_id, r.execution_count, r.launched_count, r.failed_count
-  FROM ran r
-  JOIN modules m ON m.module_id = r.module_id
-  UNION ALL
-  SELECT m.capture_id, m.module_id, t.device_id, 0, 0, 0
-  FROM modules m
-  JOIN tightest t ON t.capture_id = m.capture_id AND t.place = 1
-  WHERE NOT EXISTS (SELECT 1 FROM executions e WHERE e.module_id = m.module_id)
 )
 SELECT
   c.capture_id,
   c.run,
   c.host,
   c.status,
-  b.device_id,
+  COALESCE(r.device_id, p.device_id) AS device_id,
   p.device,
   m.module_id,
   m.name AS module_name,
@@ -79,11 +59,13 @@ SELECT
   p.capacity_evidence,
   p.memory_bytes,
   p.allocator_id,
-  b.execution_count,
-  b.launched_count,
-  b.failed_count
-FROM pairs b
-JOIN modules m ON m.module_id = b.module_id
+  COALESCE(r.execution_count, 0) AS execution_count,
+  COALESCE(r.launched_count, 0) AS launched_count,
+  COALESCE(r.failed_count, 0) AS failed_count
+FROM modules m
 JOIN captures c ON c.capture_id = m.capture_id
+LEFT JOIN ran r ON r.module_id = m.module_id
 LEFT JOIN effective_capacity p
-  ON p.capture_id = m.capture_id AND p.device_id IS NOT DISTINCT FROM b.device_id;
+  ON p.capture_id = m.capture_id
+  AND ((r.module_id IS NOT NULL AND p.device_id IS NOT DISTINCT FROM r.device_id)
+    OR (r.module_id IS NULL AND p.place = 1));

@@ -11,15 +11,16 @@
 --   count: allocations; NULL for free memory
 CREATE VIEW fragmentation_items AS
 WITH listed AS (
-  SELECT f.capture_id, f.device_id, f.module_id, 1 AS part, 1 AS place, 'free' AS kind,
-    'all free blocks together' AS label, x.free_bytes AS bytes, NULL AS count
+  SELECT f.capture_id, f.device_id, f.module_id, k.part, 1 AS place, k.kind, k.label,
+    CASE WHEN k.part = 1 THEN x.free_bytes ELSE x.largest_free_bytes END AS bytes,
+    CAST(NULL AS BIGINT) AS count
   FROM fragmentation f
   JOIN failed_executions x ON x.execution_id = f.execution_id
-  UNION ALL
-  SELECT f.capture_id, f.device_id, f.module_id, 2, 1, 'largest free block', 'the largest free block',
-    x.largest_free_bytes, NULL
-  FROM fragmentation f
-  JOIN failed_executions x ON x.execution_id = f.execution_id
+  CROSS JOIN (
+    SELECT 1 AS part, 'free' AS kind, 'all free blocks together' AS label
+    UNION ALL
+    SELECT 2, 'largest free block', 'the largest free block'
+  ) k
   UNION ALL
   SELECT f.capture_id, f.device_id, f.module_id, 3, g.position, 'live at the start', g.origin, g.bytes, g.count
   FROM fragmentation f

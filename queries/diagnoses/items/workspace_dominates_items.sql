@@ -24,13 +24,10 @@ WITH mine AS (
     g.bytes,
     g.count
   FROM misfit_groups g
-  WHERE g.kind = 'temp at the peak' AND g.role = 'workspace'
+  JOIN misfit_peaks p
+    ON p.module_id = g.module_id AND p.device_id IS NOT DISTINCT FROM g.device_id
+  WHERE g.kind = 'temp at the peak' AND g.role = 'workspace' AND p.leading_role = 'workspace'
 )
 SELECT m.capture_id, m.device_id, m.module_id, m.position, m.kind, m.label, m.bytes, m.count
 FROM mine m
-WHERE m.position <= (SELECT s.setting FROM settings s WHERE s.name = 'items_max')
-  AND EXISTS (
-    SELECT 1
-    FROM workspace_dominates f
-    WHERE f.module_id = m.module_id AND f.device_id IS NOT DISTINCT FROM m.device_id
-  );
+WHERE m.position <= (SELECT s.setting FROM settings s WHERE s.name = 'items_max');

@@ -29,6 +29,5 @@ SELECT
   l.changes_results,
   'inferred' AS evidence
 FROM fit_levers l
-JOIN backward_dominates f
-  ON f.module_id = l.module_id AND f.device_id IS NOT DISTINCT FROM l.device_id
-WHERE l.lever IN ('shard', 'micro_batch', 'bf16_gradients');
+WHERE l.leading_role = 'backward'
+  AND l.lever IN ('shard', 'micro_batch', 'bf16_gradients');

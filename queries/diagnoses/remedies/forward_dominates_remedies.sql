@@ -29,6 +29,5 @@ SELECT
   l.changes_results,
   'inferred' AS evidence
 FROM fit_levers l
-JOIN forward_dominates f
-  ON f.module_id = l.module_id AND f.device_id IS NOT DISTINCT FROM l.device_id
-WHERE l.lever IN ('checkpoint', 'micro_batch', 'fused_attention', 'shorter_sequence');
+WHERE l.leading_role = 'forward'
+  AND l.lever IN ('checkpoint', 'micro_batch', 'fused_attention', 'shorter_sequence');

@@ -33,39 +33,28 @@ WITH sized AS (
   LEFT JOIN growth_holders h ON h.device_id = g.device_id AND h.position = 1 AND h.container = 1
 ),
 fixes AS (
-  SELECT
-    z.device_id,
-    1 AS place,
-    'drop the reference that keeps ' || COALESCE(z.survivor, 'what is left behind')
-      || COALESCE(', see ' || z.event, '') AS fix,
-    z.saving_bytes,
-    'none' AS cost
-  FROM sized z
-  UNION ALL
-  SELECT z.device_id, 2, 'return less from the step: a norm or a mean instead of the whole tree', z.saving_bytes,
-    'the values themselves are no longer at hand'
-  FROM sized z
-  WHERE z.own = 1
-  UNION ALL
-  SELECT z.device_id, 3, 'keep a copy on the host: jax.device_get before it is stored', z.saving_bytes,
-    'a transfer each time, and host memory'
-  FROM sized z
-  UNION ALL
-  SELECT z.device_id, 4,
-    'a larger pool only delays it: ' || CAST(z.growth_bytes AS VARCHAR(20)) || ' bytes more last one execution',
-    NULL, 'it fails later'
-  FROM sized z
+  SELECT 1 AS place, 'none' AS cost
+  UNION ALL SELECT 2, 'the values themselves are no longer at hand'
+  UNION ALL SELECT 3, 'a transfer each time, and host memory'
+  UNION ALL SELECT 4, 'it fails later'
 )
 SELECT
   z.capture_id,
   z.device_id,
   z.module_id,
   ROW_NUMBER() OVER (PARTITION BY z.device_id ORDER BY f.place) AS position,
-  f.fix,
-  f.saving_bytes,
-  CASE WHEN f.saving_bytes IS NOT NULL THEN z.needs_bytes END AS needs_bytes,
+  CASE f.place
+    WHEN 1 THEN 'drop the reference that keeps ' || COALESCE(z.survivor, 'what is left behind')
+      || COALESCE(', see ' || z.event, '')
+    WHEN 2 THEN 'return less from the step: a norm or a mean instead of the whole tree'
+    WHEN 3 THEN 'keep a copy on the host: jax.device_get before it is stored'
+    ELSE 'a larger pool only delays it: ' || CAST(z.growth_bytes AS VARCHAR(20))
+      || ' bytes more last one execution'
+  END AS fix,
+  CASE WHEN f.place < 4 THEN z.saving_bytes END AS saving_bytes,
+  CASE WHEN f.place < 4 THEN z.needs_bytes END AS needs_bytes,
   CASE
-    WHEN f.saving_bytes IS NULL THEN 0
+    WHEN f.place = 4 THEN 0
     WHEN z.capacity_bytes IS NULL OR z.needs_bytes IS NULL THEN NULL
     WHEN z.needs_bytes <= z.capacity_bytes THEN 1
     ELSE 0
@@ -74,4 +63,5 @@ SELECT
   0 AS changes_results,
   'inferred' AS evidence
 FROM sized z
-JOIN fixes f ON f.device_id = z.device_id;
+CROSS JOIN fixes f
+WHERE f.place <> 2 OR z.own = 1;

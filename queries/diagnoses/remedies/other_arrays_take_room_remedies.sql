@@ -30,46 +30,50 @@ WITH sized AS (
   JOIN failed_live_groups g ON g.execution_id = f.execution_id AND g.position = 1
 ),
 fixes AS (
+  SELECT 1 AS place, 'a transfer for every batch' AS cost, 0 AS changes_results
+  UNION ALL SELECT 2, 'it must be made again when needed', 0
+  UNION ALL SELECT 3, 'precision of these arrays', 1
+  UNION ALL SELECT 4, 'one more run', 0
+),
+proposed AS (
   SELECT
+    z.capture_id,
     z.device_id,
     z.module_id,
-    1 AS place,
-    'keep it on the host and stream it in batches: ' || z.origin AS fix,
-    z.bytes AS saving_bytes,
-    'a transfer for every batch' AS cost,
-    0 AS changes_results
+    z.total_bytes,
+    z.capacity_bytes,
+    f.place,
+    f.cost,
+    f.changes_results,
+    CASE f.place
+      WHEN 1 THEN 'keep it on the host and stream it in batches: ' || z.origin
+      WHEN 2 THEN 'free it before the step, or drop the reference: ' || z.origin
+      WHEN 3 THEN 'hold it in a type of half the size: ' || z.origin
+      ELSE 'start the profile before they are made, to see where they come from'
+    END AS fix,
+    CASE f.place
+      WHEN 1 THEN z.bytes
+      WHEN 2 THEN z.bytes
+      WHEN 3 THEN CAST((z.bytes - z.bytes % 2) / 2 AS BIGINT)
+    END AS saving_bytes
   FROM sized z
-  WHERE z.from_host = 1
-  UNION ALL
-  SELECT z.device_id, z.module_id, 2,
-    'free it before the step, or drop the reference: ' || z.origin, z.bytes, 'it must be made again when needed', 0
-  FROM sized z
-  UNION ALL
-  SELECT z.device_id, z.module_id, 3,
-    'hold it in a type of half the size: ' || z.origin,
-    CAST((z.bytes - z.bytes % 2) / 2 AS BIGINT), 'precision of these arrays', 1
-  FROM sized z
-  UNION ALL
-  SELECT z.device_id, z.module_id, 4,
-    'start the profile before they are made, to see where they come from', NULL, 'one more run', 0
-  FROM sized z
-  WHERE z.unseen = 1
+  CROSS JOIN fixes f
+  WHERE (f.place = 1 AND z.from_host = 1) OR f.place IN (2, 3) OR (f.place = 4 AND z.unseen = 1)
 )
 SELECT
-  z.capture_id,
-  z.device_id,
-  z.module_id,
-  ROW_NUMBER() OVER (PARTITION BY z.device_id, z.module_id ORDER BY f.place) AS position,
-  f.fix,
-  f.saving_bytes,
-  z.total_bytes - f.saving_bytes AS needs_bytes,
+  p.capture_id,
+  p.device_id,
+  p.module_id,
+  ROW_NUMBER() OVER (PARTITION BY p.device_id, p.module_id ORDER BY p.place) AS position,
+  p.fix,
+  p.saving_bytes,
+  p.total_bytes - p.saving_bytes AS needs_bytes,
   CASE
-    WHEN f.saving_bytes IS NULL THEN NULL
-    WHEN z.total_bytes - f.saving_bytes <= z.capacity_bytes THEN 1
+    WHEN p.saving_bytes IS NULL THEN NULL
+    WHEN p.total_bytes - p.saving_bytes <= p.capacity_bytes THEN 1
     ELSE 0
   END AS fits,
-  f.cost,
-  f.changes_results,
+  p.cost,
+  p.changes_results,
   'inferred' AS evidence
-FROM sized z
-JOIN fixes f ON f.device_id = z.device_id AND f.module_id = z.module_id;
+FROM proposed p;

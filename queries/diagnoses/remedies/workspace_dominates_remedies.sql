@@ -29,6 +29,5 @@ SELECT
   l.changes_results,
   'inferred' AS evidence
 FROM fit_levers l
-JOIN workspace_dominates f
-  ON f.module_id = l.module_id AND f.device_id IS NOT DISTINCT FROM l.device_id
-WHERE l.lever IN ('workspace');
+WHERE l.leading_role = 'workspace'
+  AND l.lever IN ('workspace');

@@ -1,0 +1,169 @@
+// oomdb report: what happened, why, and what to do, of captures or of a database.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/ingest_job.h"
+#include "cli/interrupt.h"
+#include "cli/options.h"
+#include "cli/report_model.h"
+#include "cli/report_text.h"
+#include "cli/terminal.h"
+#include "cli/verbs.h"
+#include "queries/catalogue.h"
+#include "queries/materialize.h"
+
+namespace oomdb {
+namespace {
+
+struct Options {
+  std::vector<std::string> paths;
+  std::string database;
+  ReportScope scope;
+  std::string json_file;
+  std::string format = "text";
+  OutputOptions output;
+  SettingOptions settings;
+  std::string fail_on;
+};
+
+// Only what went wrong: the report itself says what was read.
+class Problems : public IngestObserver {
+ public:
+  void Stored(const std::string&, const CaptureSummary&) override {}
+  void Rejected(const std::string&, const std::string& reason) override {
+    std::cerr << "oomdb: " << Sanitize(reason) << '\n';
+  }
+  void PassedOver(const std::string&, const std::string&) override {}
+};
+
+// A database with what the report is about. `exit_code` takes that of the ingest.
+Database Open(const Options& options, ExitCode& exit_code) {
+  const SettingOverrides overrides = ReadSettingOptions(options.settings);
+  if (options.paths.empty()) {
+    if (options.database.empty()) {
+      throw Error("nothing to report on: name a capture, a folder or --db FILE", ExitCode::kUsage);
+    }
+    return Database::OpenReadOnly(options.database, Catalogue::Get().views(), overrides);
+  }
+  Database database = Database::Throwaway(Catalogue::Get().views(), overrides);
+  IngestRequest request;
+  request.paths = options.paths;
+  Problems problems;
+  const IngestTotals totals = IngestPaths(database, request, problems, &StopRequested());
+  if (totals.interrupted) throw Error("interrupted", ExitCode::kInterrupted);
+  if (totals.stored == 0) throw Error("no capture could be read", ExitCode::kFailed);
+  exit_code = totals.exit_code();
+  return database;
+}
+
+std::vector<std::string> NextCommands(const Options& options, const Report& report) {
+  std::vector<std::string> next;
+  const std::string rule = report.findings.empty() ? "" : report.findings.front().rule;
+  if (!rule.empty()) next.push_back(fmt::format("oomdb show {}    what this means, and the SQL behind it", rule));
+  if (!options.paths.empty()) {
+    std::string paths;
+    for (const std::string& path : options.paths) paths += " " + ShellQuote(path);
+    next.push_back(fmt::format("oomdb ingest --db oom.db{}", paths));
+    next.push_back("oomdb query --db oom.db \"SELECT * FROM findings\"");
+  } else {
+    next.push_back(fmt::format("oomdb query --db {} \"SELECT * FROM findings\"", ShellQuote(options.database)));
+  }
+  return next;
+}
+
+ExitCode FindingsExit(const Report& report, const std::string& fail_on) {
+  if (fail_on.empty()) return ExitCode::kClean;
+  for (const ReportFinding& f : report.findings) {
+    const bool counts = f.severity == "error" || (f.severity == "warning" && fail_on != "error") || fail_on == "info";
+    if (counts) return ExitCode::kFindings;
+  }
+  return ExitCode::kClean;
+}
+
+void WriteJson(const std::string& file, const std::string& json, bool force) {
+  OutputOptions output;
+  if (file != "-") output.file = file;
+  output.force = force;
+  Output out(output);
+  out.stream() << json;
+  out.Finish();
+}
+
+void Check(const Options& options) {
+  if (options.format != "text" && options.format != "json" && options.format != "markdown") {
+    throw Error(fmt::format("--format {}: text, json or markdown expected", options.format), ExitCode::kUsage);
+  }
+  if (!options.fail_on.empty() && options.fail_on != "error" && options.fail_on != "warning" &&
+      options.fail_on != "info") {
+    throw Error(fmt::format("--fail-on {}: error, warning or info expected", options.fail_on), ExitCode::kUsage);
+  }
+  if (options.scope.top < 1) throw Error("--top: a number above 0 expected", ExitCode::kUsage);
+}
+
+ExitCode Run(const Options& options) {
+  Check(options);
+  ExitCode exit_code = ExitCode::kClean;
+  Database database = Open(options, exit_code);
+  MaterializeRules(database, Catalogue::Get());
+  const Report report = ReadReport(database, options.scope);
+
+  const bool to_file = !options.output.file.empty();
+  const Terminal terminal = DescribeTerminal(1, ParseColorMode(options.output.color));
+  ReportStyle style;
+  style.width = to_file ? 100 : std::min<size_t>(terminal.width, 120);
+  style.color = terminal.color && !to_file;
+  style.next = NextCommands(options, report);
+
+  if (!options.json_file.empty()) WriteJson(options.json_file, ReportJson(report), options.output.force);
+  if (options.json_file != "-") {
+    OutputOptions output = options.output;
+    output.format = "table";  // Not of this verb: it has formats of its own.
+    Output out(output);
+    out.stream() << (options.format == "json"       ? ReportJson(report)
+                     : options.format == "markdown" ? ReportMarkdown(report, style)
+                                                    : ReportText(report, style));
+    out.Finish();
+  }
+  const ExitCode findings = FindingsExit(report, options.fail_on);
+  return findings != ExitCode::kClean ? findings : exit_code;
+}
+
+}  // namespace
+
+void RegisterReport(CLI::App& app, ExitCode& exit_code) {
+  CLI::App* const verb = app.add_subcommand("report", "Say what happened, why, and what to do");
+  const auto options = std::make_shared<Options>();
+  verb->add_option("CAPTURE", options->paths, "Captures, run folders or log directories; - is standard input");
+  verb->add_option("--db", options->database, "Report what this database holds, instead of captures; else $OOMDB_DB")
+      ->envname("OOMDB_DB")
+      ->type_name("FILE");
+  verb->add_option("--module", options->scope.module,
+                   "The module to show, such as 'jit_train_step(42)'; else the one that failed, else the largest")
+      ->type_name("NAME");
+  verb->add_option("--run", options->scope.run, "Only captures of this run")->type_name("NAME");
+  verb->add_option("--host", options->scope.host, "Only captures of this host")->type_name("NAME");
+  verb->add_option("--top", options->scope.top, "Groups of buffers to list")->capture_default_str()->type_name("N");
+  verb->add_option("--json", options->json_file, "Also write JSON to this file; - writes only that, to standard output")
+      ->type_name("FILE");
+  verb->add_option("--fail-on", options->fail_on, "Exit with 3 on findings of this severity or worse")
+      ->type_name("error|warning|info");
+  AddSettingOptions(*verb, options->settings);
+  verb->add_option("--format", options->format, "text, json or markdown")->capture_default_str()->type_name("FORMAT");
+  verb->add_option("-o,--output", options->output.file, "Write to this file instead of standard output")
+      ->type_name("FILE");
+  verb->add_flag("-f,--force", options->output.force, "Overwrite the file of -o or --json");
+  verb->add_option("--color", options->output.color, "auto, always or never")->capture_default_str()->type_name("WHEN");
+  verb->footer(
+      "Captures are read into a throw-away database; nothing is written beside them.\n"
+      "Exit: 0 reported, 1 nothing could be read, 3 findings (--fail-on), 4 part was rejected or truncated.\n"
+      "Example: oomdb report sample_dbs/captures/attention_oom");
+  verb->callback([options, &exit_code] { exit_code = Run(*options); });
+}
+
+}  // namespace oomdb

@@ -1,0 +1,161 @@
+// What a report says, before it is written as text, Markdown or JSON: one reading of a database for people.
+//
+// Everything is read through the public tables and views, so that whoever doubts a number can ask for it in SQL.
+// Sizes are bytes, times nanoseconds; what is not known is std::nullopt.
+#ifndef OOMDB_CLI_REPORT_MODEL_H_
+#define OOMDB_CLI_REPORT_MODEL_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "schema/database.h"
+
+namespace oomdb {
+
+struct ReportRemedy {
+  std::string fix;
+  std::optional<int64_t> saving_bytes;
+  std::optional<int64_t> needs_bytes;
+  std::optional<bool> fits;
+  std::string cost;
+  std::optional<bool> changes_results;
+  std::string evidence;
+};
+
+struct ReportItem {
+  std::string kind;
+  std::string label;
+  std::optional<int64_t> bytes;
+  std::optional<int64_t> count;
+};
+
+struct ReportFinding {
+  std::string finding_id;
+  int64_t capture_id = 0;
+  std::string run, host;
+  std::string rule;
+  std::string severity;  // error, warning, info
+  std::string evidence;  // measured, read, inferred
+  std::string title;
+  std::string detail;
+  std::optional<int64_t> device;
+  std::optional<int64_t> module_id;
+  std::string module_name;
+  std::optional<int64_t> bytes;
+  std::vector<ReportItem> items;
+  std::vector<ReportRemedy> remedies;
+};
+
+// One line of the table of captures.
+struct ReportCapture {
+  int64_t capture_id = 0;
+  std::string run, host, path, kind, status, format_note, jax_version;
+  std::optional<int64_t> duration_ns;
+  int64_t bytes = 0;
+  int64_t device_count = 0;
+  std::string device_kind;
+  int64_t module_count = 0;
+  int64_t execution_count = 0;
+  int64_t failed_count = 0;
+  bool has_allocators = false;
+  int64_t error_count = 0, warning_count = 0;
+  std::string worst_title;
+  std::vector<std::string> issues;  // What was skipped or doubted: "warning: ..."; info is left out.
+};
+
+struct ReportRole {
+  std::string role;
+  int64_t bytes = 0;
+};
+
+struct ReportGroup {
+  int64_t bytes = 0;
+  int64_t count = 0;
+  std::string shape;
+  std::string role;  // forward, backward, workspace, other; or parameter, output, constant.
+  bool rematerialized = false;
+  std::string op_name;
+  std::string source_file;
+  std::optional<int64_t> source_line;
+  std::string function_name;
+};
+
+struct ReportSpace {
+  std::string name;
+  int64_t memory_space = 0;
+  int64_t bytes = 0;
+};
+
+struct ReportPlan {
+  int64_t module_id = 0;
+  std::string name;
+  std::optional<int64_t> program_id;
+  bool has_plan = false;
+  int64_t parameter_count = 0, parameter_bytes = 0, donated_parameter_count = 0, donated_bytes = 0;
+  int64_t output_bytes = 0, constant_bytes = 0, temp_bytes = 0, plan_bytes = 0, peak_bytes = 0;
+  std::optional<int64_t> heap_peak_bytes;
+  int64_t remat_instruction_count = 0;
+  std::optional<int64_t> capacity_bytes;
+  std::string capacity_source, capacity_evidence;
+  std::optional<int64_t> memory_bytes;
+  std::vector<ReportRole> roles;    // Of the temps at the heap peak, largest first.
+  std::vector<ReportGroup> groups;  // At the peak, parameters and outputs included, largest first, up to --top.
+  int64_t more_groups = 0, more_buffers = 0, more_bytes = 0;
+  std::vector<ReportSpace> other_spaces;
+
+  std::string Label() const;  // jit_f(7)
+};
+
+struct ReportLiveGroup {
+  std::string origin;
+  int64_t bytes = 0;
+  int64_t count = 0;
+};
+
+// The module's executions on one device.
+struct ReportDevice {
+  std::optional<int64_t> device_id;
+  std::optional<int64_t> ordinal;
+  std::string kind;
+  std::string allocator;
+  std::optional<int64_t> capacity_bytes, memory_bytes, peak_bytes, capture_peak_bytes;
+  int64_t execution_count = 0;
+  int64_t failed_count = 0;
+  std::vector<int64_t> in_use_at_starts;  // Of the module's executions, in order.
+  std::vector<int64_t> failed_sequences;
+  int64_t wait_count = 0, longest_wait_ns = 0;
+  std::string wait_evidence;
+  std::optional<int64_t> last_execution_id;
+};
+
+struct ReportRun {
+  std::vector<ReportDevice> devices;  // By ordinal.
+  size_t shown = 0;                   // The device whose details follow.
+  std::vector<ReportLiveGroup> live;  // At its last start.
+  int64_t more_live_bytes = 0, more_live_groups = 0;
+  std::vector<std::string> between;   // Host events between its last two executions.
+};
+
+struct Report {
+  std::vector<ReportCapture> captures;  // By run and host.
+  size_t shown = 0;                     // The capture whose plan and run follow.
+  std::vector<ReportFinding> findings;  // Of all captures, worst first.
+  std::optional<ReportPlan> plan;
+  std::optional<ReportRun> run;
+  std::vector<std::string> quiet;  // What was looked at and found well.
+};
+
+struct ReportScope {
+  std::string run, host;  // Only these; empty: all.
+  std::string module;     // "jit_f(7)" or "jit_f"; empty: the one that failed last, else the largest that ran, else the largest.
+  int64_t top = 10;       // Groups of buffers.
+};
+
+// Throws Error (kUsage) when the scope names nothing that is there; nearest names are offered.
+Report ReadReport(Database& database, const ReportScope& scope);
+
+}  // namespace oomdb
+
+#endif  // OOMDB_CLI_REPORT_MODEL_H_

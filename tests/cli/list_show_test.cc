@@ -1,0 +1,56 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "queries/catalogue.h"
+#include "schema/describe.h"
+#include "schema/migrations.h"
+#include "tests/cli/program.h"
+
+namespace oomdb {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+class ListShowTest : public ProgramTest {};
+
+TEST_F(ListShowTest, ListsWhatADatabaseHolds) {
+  ASSERT_EQ(Oomdb("ingest --db oom.db logs").exit_code, 0);
+  EXPECT_THAT(Oomdb("list captures --db oom.db --format csv").out, HasSubstr("1,run1,host,xplane,complete,1,1,1,"));
+  EXPECT_THAT(Oomdb("list modules --db oom.db --format csv").out, HasSubstr("run1,host,1,jit_step,7,"));
+  EXPECT_THAT(Oomdb("list executions --db oom.db --format csv").out, HasSubstr("run1,host,0,1,jit_step,1,"));
+}
+
+TEST_F(ListShowTest, ListsWhatTheProgramKnowsWithoutADatabase) {
+  EXPECT_THAT(Oomdb("list tables --format csv").out, AllOf(HasSubstr("findings,view,"), HasSubstr("captures,table,")));
+  for (const CatalogueEntry* rule : Catalogue::Get().Rules()) {
+    EXPECT_THAT(Oomdb("list rules --format csv").out, HasSubstr("\n" + rule->id + ","));
+  }
+  EXPECT_THAT(Oomdb("list settings --format csv").out, HasSubstr("capacity_bytes,,"));
+  EXPECT_THAT(Oomdb("list settings --capacity 1K --format csv").out, HasSubstr("capacity_bytes,1024,"));
+  const Outcome wrong = Oomdb("list module");
+  EXPECT_EQ(wrong.exit_code, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("did you mean modules?"));
+  EXPECT_EQ(Oomdb("list captures").exit_code, 2);
+}
+
+TEST_F(ListShowTest, ExplainsEveryTableAndView) {
+  for (const TableDescription& table : DescribeTables(SchemaSql())) {
+    const Outcome outcome = Oomdb("show " + table.name);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_THAT(outcome.out, AllOf(StartsWith(table.name), HasSubstr("CREATE TABLE " + table.name),
+                                   HasSubstr(table.columns.at(0).name)));
+  }
+  for (const CatalogueEntry& entry : Catalogue::Get().entries()) {
+    const Outcome outcome = Oomdb("show " + entry.id);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+    EXPECT_THAT(outcome.out, AllOf(StartsWith(entry.id), HasSubstr("CREATE VIEW " + entry.id)));
+  }
+  const Outcome wrong = Oomdb("show finding");
+  EXPECT_EQ(wrong.exit_code, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("findings"));
+}
+
+}  // namespace
+}  // namespace oomdb

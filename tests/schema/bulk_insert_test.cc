@@ -1,0 +1,39 @@
+#include "schema/bulk_insert.h"
+
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+namespace oomdb {
+namespace {
+
+// Around the batch's size and its multiples: none may be lost or doubled, and the order stays.
+TEST(BulkInsertTest, InsertsEveryRowOnce) {
+  for (const int count : {0, 1, 31, 32, 33, 64, 1000}) {
+    SQLite::Database connection(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+    connection.exec("CREATE TABLE t (a INTEGER, b REAL, c TEXT)");
+    BulkInsert insert(connection, "t", "a, b, c");
+    for (int64_t i = 0; i < count; ++i) insert.Add({i, i * 0.5, std::to_string(i)});
+    insert.Flush();
+    insert.Flush();
+    EXPECT_EQ(connection.execAndGet("SELECT COUNT(*) FROM t WHERE a = rowid - 1 AND b = a * 0.5 AND c = a || ''").getInt(),
+              count);
+    EXPECT_EQ(connection.execAndGet("SELECT COUNT(*) FROM t").getInt(), count);
+  }
+}
+
+TEST(BulkInsertTest, NullsAndWrongWidths) {
+  SQLite::Database connection(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+  connection.exec("CREATE TABLE t (a INTEGER, b TEXT)");
+  BulkInsert insert(connection, "t", "a, b");
+  insert.Add({std::optional<int64_t>(), SqlValue()});
+  insert.Add({std::optional<int64_t>(3), std::string()});
+  EXPECT_THROW(insert.Add({int64_t{1}}), std::logic_error);
+  insert.Flush();
+  EXPECT_EQ(connection.execAndGet("SELECT COUNT(*) FROM t WHERE a IS NULL AND b IS NULL").getInt(), 1);
+  EXPECT_EQ(connection.execAndGet("SELECT COUNT(*) FROM t WHERE a = 3 AND b = ''").getInt(), 1);
+}
+
+}  // namespace
+}  // namespace oomdb

@@ -1,0 +1,163 @@
+#include "schema/database.h"
+
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "queries/catalogue.h"
+#include "schema/migrations.h"
+#include "tests/schema/sample_facts.h"
+
+namespace oomdb {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+std::span<const ViewDefinition> Views() { return Catalogue::Get().views(); }
+
+// The error that `call` throws; fails when it throws none.
+template <typename Call>
+Error ErrorOf(Call call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error;
+  }
+  ADD_FAILURE() << "no error";
+  return Error("none");
+}
+
+SQLite::Database Raw(const std::string& path) {
+  return SQLite::Database(path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+}
+
+class DatabaseTest : public testing::Test {
+ protected:
+  // A database with one capture.
+  void MakeDatabase() {
+    Database database = Database::OpenForIngest(path_, Views());
+    WriteSample(database, "a");
+  }
+  TestFolder folder_;
+  const std::string path_ = folder_.File("oom.db");
+};
+
+TEST_F(DatabaseTest, MarksItsFiles) {
+  MakeDatabase();
+  SQLite::Database raw = Raw(path_);
+  EXPECT_EQ(raw.execAndGet("PRAGMA application_id").getInt(), kApplicationId);
+  EXPECT_EQ(raw.execAndGet("PRAGMA user_version").getInt(), SchemaVersion());
+  EXPECT_STREQ(raw.execAndGet("PRAGMA journal_mode").getText(), "delete");
+  // Stored views work in any client.
+  EXPECT_EQ(raw.execAndGet("SELECT COUNT(*) FROM modules").getInt(), 1);
+  EXPECT_NO_THROW(raw.exec("SELECT * FROM findings"));
+}
+
+TEST_F(DatabaseTest, RefusesWhatIsNotOurs) {
+  std::ofstream(path_) << "<html>not a database, and longer than a header would be, since SQLite takes an empty file</html>";
+  for (const bool writing : {true, false}) {
+    const Error error = ErrorOf([&] {
+      writing ? Database::OpenForIngest(path_, Views()) : Database::OpenReadOnly(path_, Views());
+    });
+    EXPECT_EQ(error.code(), ExitCode::kForeignFile);
+    EXPECT_THAT(error.what(), HasSubstr("not a database"));
+  }
+  const std::string other = folder_.File("other.db");
+  Raw(other).exec("CREATE TABLE precious (a)");
+  const Error error = ErrorOf([&] { Database::OpenForIngest(other, Views()); });
+  EXPECT_EQ(error.code(), ExitCode::kForeignFile);
+  EXPECT_THAT(error.what(), HasSubstr("another program"));
+  EXPECT_EQ(Raw(other).execAndGet("SELECT COUNT(*) FROM sqlite_master").getInt(), 1);
+}
+
+TEST_F(DatabaseTest, RefusesANewerFileNamingBothVersions) {
+  MakeDatabase();
+  Raw(path_).exec("PRAGMA user_version = 900");
+  for (const bool writing : {true, false}) {
+    const Error error = ErrorOf([&] {
+      writing ? Database::OpenForIngest(path_, Views()) : Database::OpenReadOnly(path_, Views());
+    });
+    EXPECT_EQ(error.code(), ExitCode::kForeignFile);
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("version 900"), HasSubstr("knows " + std::to_string(SchemaVersion()))));
+  }
+}
+
+TEST_F(DatabaseTest, MissingFilesAndFolders) {
+  EXPECT_THAT(ErrorOf([&] { Database::OpenReadOnly(path_, Views()); }).what(), HasSubstr("no such database"));
+  EXPECT_THAT(ErrorOf([&] { Database::OpenForIngest(path_, Views(), true); }).what(), HasSubstr("no such database"));
+  EXPECT_FALSE(std::filesystem::exists(path_));
+  EXPECT_THAT(ErrorOf([&] { Database::OpenForIngest(folder_.File(""), Views()); }).what(), HasSubstr("folder"));
+  EXPECT_THAT(ErrorOf([&] { Database::OpenForIngest(folder_.File("no/such/oom.db"), Views()); }).what(),
+              HasSubstr("can't be opened"));
+}
+
+TEST_F(DatabaseTest, StoredViewsAreRenewedWhenTheirTextChanged) {
+  MakeDatabase();
+  Raw(path_).exec("DROP VIEW modules; CREATE VIEW modules AS SELECT 'stale' AS name; CREATE VIEW mine AS SELECT 1 AS a");
+  const int before = Raw(path_).execAndGet("PRAGMA schema_version").getInt();
+  Database::OpenForIngest(path_, Views());
+  EXPECT_EQ(std::string(Raw(path_).execAndGet("SELECT name FROM modules").getText()), "jit_step");
+  EXPECT_EQ(Raw(path_).execAndGet("SELECT a FROM mine").getInt(), 1);  // The user's own stays.
+  // Nothing is rewritten when nothing changed.
+  const int renewed = Raw(path_).execAndGet("PRAGMA schema_version").getInt();
+  EXPECT_GT(renewed, before);
+  Database::OpenForIngest(path_, Views());
+  // A temporary table for the settings doesn't count: it is not in the file.
+  EXPECT_EQ(Raw(path_).execAndGet("PRAGMA schema_version").getInt(), renewed);
+}
+
+TEST_F(DatabaseTest, ReadingUsesOurViewsWhateverTheFileSays) {
+  MakeDatabase();
+  Raw(path_).exec("DROP VIEW modules; CREATE VIEW modules AS SELECT 'a lie' AS name, 1 AS module_id");
+  Database database = Database::OpenReadOnly(path_, Views());
+  EXPECT_EQ(QueryText(database, "SELECT name FROM modules"), "jit_step");
+  EXPECT_THROW(database.connection().exec("DELETE FROM main.captures"), SQLite::Exception);
+}
+
+TEST_F(DatabaseTest, SettingsHoldForOneCall) {
+  MakeDatabase();
+  Raw(path_).exec("UPDATE settings SET setting = 4242 WHERE name = 'growth_min_bytes'");
+  const std::string ask = "SELECT setting FROM settings WHERE name = 'growth_min_bytes'";
+  // Seen through a view, as the rules see them.
+  const std::vector<ViewDefinition> views = {{"seen", ask}};
+  {
+    Database database = Database::OpenReadOnly(path_, views, {{"growth_min_bytes", 7}});
+    EXPECT_EQ(QueryInt(database, "SELECT setting FROM seen"), 7);
+  }
+  {
+    Database database = Database::OpenReadOnly(path_, views);
+    EXPECT_EQ(QueryInt(database, "SELECT setting FROM seen"), 4242);
+  }
+  Database::OpenForIngest(path_, Views());  // Seeds the missing ones only.
+  EXPECT_EQ(Raw(path_).execAndGet(ask).getInt(), 4242);
+  EXPECT_EQ(ErrorOf([&] { Database::OpenReadOnly(path_, views, {{"no_such", 1}}); }).code(), ExitCode::kUsage);
+  Database throwaway = Database::Throwaway(views, {{"growth_min_bytes", 8}});
+  EXPECT_EQ(QueryInt(throwaway, "SELECT setting FROM seen"), 8);
+}
+
+TEST_F(DatabaseTest, SettingsThatAFileLacksAreThere) {
+  MakeDatabase();
+  Raw(path_).exec("DELETE FROM settings");
+  Database database = Database::OpenReadOnly(path_, Views());
+  Database defaults = Database::Throwaway(Views());
+  EXPECT_EQ(QueryInt(database, "SELECT COUNT(*) FROM settings"), QueryInt(defaults, "SELECT COUNT(*) FROM settings"));
+}
+
+TEST_F(DatabaseTest, OnlyNetworkFileSystemsAreRefused) {
+  EXPECT_EQ(NetworkFileSystemName(0x6969), "NFS");
+  EXPECT_EQ(NetworkFileSystemName(0xff534d42), "SMB");
+  EXPECT_EQ(NetworkFileSystemName(0xffffffffff534d42), "SMB");  // Where f_type is a negative number.
+  EXPECT_EQ(NetworkFileSystemName(0xfe534d42), "SMB");
+  EXPECT_EQ(NetworkFileSystemName(0x517b), "SMB");
+  EXPECT_EQ(NetworkFileSystemName(0x0bd00bd0), "Lustre");
+  for (const uint64_t local : {0xef53, 0x794c7630, 0x01021994, 0x01021997, 0x65735546, 0x58465342}) {
+    EXPECT_EQ(NetworkFileSystemName(local), "") << std::hex << local;  // ext4, overlay, tmpfs, 9p, fuse, xfs
+  }
+}
+
+}  // namespace
+}  // namespace oomdb
