@@ -103,7 +103,7 @@ void Check(const Options& options) {
       options.fail_on != "info") {
     throw Error(fmt::format("--fail-on {}: error, warning or info expected", options.fail_on), ExitCode::kUsage);
   }
-  if (options.scope.top < 1) throw Error("--top: a number above 0 expected", ExitCode::kUsage);
+  if (options.scope.top.value_or(1) < 1) throw Error("--top: a number above 0 expected", ExitCode::kUsage);
 }
 
 ExitCode Run(const Options& options) {
@@ -148,7 +148,7 @@ void RegisterReport(CLI::App& app, ExitCode& exit_code) {
       ->type_name("NAME");
   verb->add_option("--run", options->scope.run, "Only captures of this run")->type_name("NAME");
   verb->add_option("--host", options->scope.host, "Only captures of this host")->type_name("NAME");
-  verb->add_option("--top", options->scope.top, "Groups of buffers to list")->capture_default_str()->type_name("N");
+  verb->add_option("--top", options->scope.top, "Groups of buffers to list; else 10, of a healthy capture 5")->type_name("N");
   verb->add_option("--json", options->json_file, "Also write JSON to this file; - writes only that, to standard output")
       ->type_name("FILE");
   verb->add_option("--fail-on", options->fail_on, "Exit with 3 on findings of this severity or worse")

@@ -63,6 +63,7 @@ Json ToJson(const ReportFinding& f) {
               {"rule", f.rule},
               {"severity", f.severity},
               {"evidence", f.evidence},
+              {"rule_title", OrNull(f.rule_title)},
               {"title", f.title},
               {"detail", f.detail},
               {"run", OrNull(f.run)},

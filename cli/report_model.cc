@@ -20,6 +20,7 @@ constexpr auto kRuleOrder = std::to_array<std::string_view>(
      "allocator_retry", "lost_events", "already_rematerialized"});
 
 // How many origins and events a report lists; all of them are in the database.
+constexpr int64_t kUsualTop = 10;
 constexpr size_t kMaxLive = 6;
 constexpr size_t kMaxBetween = 5;
 
@@ -47,6 +48,49 @@ std::string Text(const Value& value) {
   return text == nullptr ? "" : *text;
 }
 
+// "outputs of jit_f execution 3" -> "outputs of jit_f execution", 3. Without a number at the end: 0.
+std::pair<std::string, int64_t> SplitSequence(const std::string& origin) {
+  const size_t at = origin.rfind(" execution ");
+  if (at == std::string::npos) return {origin, 0};
+  const std::string number = origin.substr(at + 11);
+  if (number.empty() || number.size() > 15 || !std::all_of(number.begin(), number.end(), ::isdigit)) return {origin, 0};
+  return {origin.substr(0, at + 10), std::stoll(number)};
+}
+
+// "1–9, 12"
+std::string Ranges(const std::vector<int64_t>& sorted) {
+  std::string text;
+  for (size_t i = 0; i < sorted.size();) {
+    size_t end = i;
+    while (end + 1 < sorted.size() && sorted[end + 1] == sorted[end] + 1) ++end;
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", sorted[i]);
+    if (end > i) text += fmt::format("–{}", sorted[end]);
+    i = end + 1;
+  }
+  return text;
+}
+
+// What several executions of a module left alive is one thing to a person.
+std::vector<ReportLiveGroup> UniteExecutions(const std::vector<ReportLiveGroup>& groups) {
+  std::map<std::string, std::pair<ReportLiveGroup, std::vector<int64_t>>> united;
+  for (const ReportLiveGroup& group : groups) {
+    const auto [name, sequence] = SplitSequence(group.origin);
+    auto& [sum, sequences] = united[name];
+    sum.origin = name;
+    sum.bytes += group.bytes;
+    sum.count += group.count;
+    if (sequence > 0) sequences.push_back(sequence);
+  }
+  std::vector<ReportLiveGroup> out;
+  for (auto& [name, entry] : united) {
+    auto& [sum, sequences] = entry;
+    std::sort(sequences.begin(), sequences.end());
+    if (!sequences.empty()) sum.origin += (sequences.size() > 1 ? "s " : " ") + Ranges(sequences);
+    out.push_back(std::move(sum));
+  }
+  return out;
+}
+
 class Reader {
  public:
   Reader(Database& database, const ReportScope& scope) : database_(database), scope_(scope) {}
@@ -58,6 +102,7 @@ class Reader {
     ReadPlan();
     if (report_.plan) ReadRun();
     FindQuiet();
+    report_.top_asked = scope_.top.has_value();
     return std::move(report_);
   }
 
@@ -133,7 +178,7 @@ class Reader {
   void ReadFindings() {
     std::map<std::string, size_t> index;
     for (const Row& row : Ask("SELECT finding_id, capture_id, run, host, rule, severity, evidence, title, detail, device, "
-                              "module_id, module_name, bytes FROM findings")) {
+                              "module_id, module_name, bytes, (SELECT r.title FROM rules r WHERE r.rule = f.rule) FROM findings f")) {
       ReportFinding f;
       f.finding_id = Text(row[0]);
       f.capture_id = Integer(row[1]);
@@ -149,6 +194,7 @@ class Reader {
       f.module_id = MaybeInteger(row[10]);
       f.module_name = Text(row[11]);
       f.bytes = MaybeInteger(row[12]);
+      f.rule_title = Text(row[13]);
       report_.findings.push_back(std::move(f));
     }
     std::sort(report_.findings.begin(), report_.findings.end(), [](const ReportFinding& a, const ReportFinding& b) {
@@ -301,7 +347,7 @@ class Reader {
         "ORDER BY total DESC, role, shape, op_name, source_file, source_line, remat",
         {{"module", plan->module_id}, {"traced", int64_t{plan->heap_peak_bytes.has_value()}}});
     for (const Row& row : rows) {
-      if (static_cast<int64_t>(plan->groups.size()) >= scope_.top) {
+      if (static_cast<int64_t>(plan->groups.size()) >= scope_.top.value_or(kUsualTop)) {
         ++plan->more_groups;
         plan->more_bytes += Integer(row[0]);
         plan->more_buffers += Integer(row[1]);
@@ -376,15 +422,23 @@ class Reader {
   void ReadLive(ReportRun* run) {
     const ReportDevice& device = run->devices[run->shown];
     if (!device.last_execution_id) return;
-    for (const Row& row : Ask("SELECT origin, SUM(bytes) AS total, SUM(count) FROM live_at_start WHERE execution_id = "
-                              ":execution GROUP BY origin ORDER BY total DESC, origin",
+    std::vector<ReportLiveGroup> groups;
+    for (const Row& row : Ask("SELECT origin, SUM(bytes), SUM(count) FROM live_at_start WHERE execution_id = :execution "
+                              "GROUP BY origin ORDER BY origin",
                               {{"execution", *device.last_execution_id}})) {
+      groups.push_back({Text(row[0]), Integer(row[1]), Integer(row[2])});
+    }
+    groups = UniteExecutions(groups);
+    std::sort(groups.begin(), groups.end(), [](const ReportLiveGroup& a, const ReportLiveGroup& b) {
+      return a.bytes != b.bytes ? a.bytes > b.bytes : a.origin < b.origin;
+    });
+    for (ReportLiveGroup& group : groups) {
       if (run->live.size() >= kMaxLive) {
         ++run->more_live_groups;
-        run->more_live_bytes += Integer(row[1]);
-        continue;
+        run->more_live_bytes += group.bytes;
+      } else {
+        run->live.push_back(std::move(group));
       }
-      run->live.push_back({Text(row[0]), Integer(row[1]), Integer(row[2])});
     }
   }
 

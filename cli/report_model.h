@@ -36,6 +36,7 @@ struct ReportFinding {
   int64_t capture_id = 0;
   std::string run, host;
   std::string rule;
+  std::string rule_title;  // What kind of finding: "the step itself does not fit".
   std::string severity;  // error, warning, info
   std::string evidence;  // measured, read, inferred
   std::string title;
@@ -109,7 +110,7 @@ struct ReportPlan {
 };
 
 struct ReportLiveGroup {
-  std::string origin;
+  std::string origin;  // Of several executions: "outputs of jit_f executions 1–9".
   int64_t bytes = 0;
   int64_t count = 0;
 };
@@ -145,12 +146,13 @@ struct Report {
   std::optional<ReportPlan> plan;
   std::optional<ReportRun> run;
   std::vector<std::string> quiet;  // What was looked at and found well.
+  bool top_asked = false;          // --top was given: list as many groups, whatever the findings.
 };
 
 struct ReportScope {
   std::string run, host;  // Only these; empty: all.
   std::string module;     // "jit_f(7)" or "jit_f"; empty: the one that failed last, else the largest that ran, else the largest.
-  int64_t top = 10;       // Groups of buffers.
+  std::optional<int64_t> top;  // Groups of buffers; not given: 10.
 };
 
 // Throws Error (kUsage) when the scope names nothing that is there; nearest names are offered.

@@ -17,6 +17,9 @@ constexpr size_t kRight = kSaves + kNeeds + kFits + kEvidence;
 // Where the text of a finding begins: "1 warning  ".
 constexpr size_t kIndent = 11;
 constexpr size_t kMinWidth = 80;
+constexpr size_t kMaxShape = 32, kMaxLine = 26;
+constexpr size_t kPlanWords = 40;
+constexpr size_t kHealthyGroups = 5;
 constexpr size_t kMaxItems = 4;
 constexpr size_t kMaxRemedies = 4;
 constexpr size_t kMaxFindings = 12;
@@ -46,6 +49,33 @@ std::string ShortOp(const std::string& op_name) {
   if (!op_name.starts_with("jit(")) return op_name;
   const size_t end = op_name.find(")/");
   return end == std::string::npos ? op_name : op_name.substr(end + 2);
+}
+
+// The end of a name says more than its beginning: an op's own name stands last in its stack.
+std::string TruncateFront(const std::string& text, size_t width) {
+  if (DisplayWidth(text) <= width) return text;
+  size_t begin = 0;
+  while (begin < text.size() && DisplayWidth(text.substr(begin)) + 1 > width) {
+    ++begin;
+    while (begin < text.size() && (static_cast<unsigned char>(text[begin]) & 0xc0) == 0x80) ++begin;
+  }
+  return "…" + text.substr(begin);
+}
+
+// Python files without their folders, and op names without the jit(...) that all of them have: for reading, not for finding.
+std::string ShortPaths(const std::string& text) {
+  std::string out;
+  for (size_t i = 0; i < text.size();) {
+    const size_t end = std::min(text.find(' ', i), text.size());
+    std::string word = text.substr(i, end - i);
+    const size_t py = word.find(".py:");
+    const size_t slash = py == std::string::npos ? std::string::npos : word.rfind('/', py);
+    if (slash != std::string::npos) word.erase(0, slash + 1);
+    out += ShortOp(word);
+    if (end < text.size()) out += ' ';
+    i = end + 1;
+  }
+  return out;
 }
 
 std::string Plural(int64_t count, std::string_view what) {
@@ -129,12 +159,12 @@ class TextReport {
     const ReportPlan& plan = *report_.plan;
     std::string sentence;
     if (!plan.has_plan) {
-      sentence = fmt::format("nothing is wrong that oomdb can see; the plan of {} is not in the capture", plan.Label());
+      sentence = fmt::format("nothing found; the plan of {} is not in the capture", plan.Label());
     } else if (plan.capacity_bytes) {
       sentence = fmt::format("all is well: {} needs {} of {}", Safe(plan.Label()), HumanBytes(plan.plan_bytes),
                              HumanBytes(*plan.capacity_bytes));
     } else {
-      sentence = fmt::format("nothing is wrong that oomdb can see: {} needs {}; the capacity is unknown (--capacity)",
+      sentence = fmt::format("nothing found: {} needs {}; the capacity is unknown, --capacity says it",
                              Safe(plan.Label()), HumanBytes(plan.plan_bytes));
     }
     Spread(sentence, "", Style::kGreen);
@@ -149,7 +179,7 @@ class TextReport {
       std::transform(kind.begin(), kind.end(), kind.begin(), ::toupper);
       line += fmt::format(" · {} {}{}", c.device_count, kind, c.device_count == 1 ? "" : "s");
     }
-    if (c.module_count > 0) line += " · " + Plural(c.module_count, "module");
+    if (c.execution_count == 0 && c.module_count > 0) line += " · " + Plural(c.module_count, "module");
     line += c.has_allocators ? " · plan read, allocator measured" : " · plan read, no allocator events";
     if (c.duration_ns && *c.duration_ns > 0) line += " over " + HumanNanoseconds(*c.duration_ns);
     if (c.execution_count > 0) line += " · " + Plural(c.execution_count, "execution");
@@ -246,7 +276,10 @@ class TextReport {
     const size_t text_width = width_ - kIndent;
     std::string head = PadRight(fmt::format("{} {}", number, f.severity), kIndent);
     bool first = true;
-    const std::string title = HumanizeSentence(Safe(f.title));
+    // The first one stands as the headline already: here only what kind of thing it is.
+    const std::string title = number == 1 && !f.rule_title.empty() && f.severity != "info"
+                                  ? Safe(f.rule_title)
+                                  : HumanizeSentence(Safe(f.title));
     for (const std::string& part : Wrap(title, text_width - kEvidence)) {
       std::string line = Paint(style, first ? head : std::string(kIndent, ' '), style_.color) +
                          Paint(Style::kBold, part, style_.color);
@@ -257,9 +290,9 @@ class TextReport {
       Line(line);
       first = false;
     }
-    Indented(HumanizeSentence(Safe(f.detail)), text_width);
+    if (DetailWorthIt(f)) Indented(ShortPaths(HumanizeSentence(Safe(f.detail))), text_width);
     if (!group.like_it.empty()) Indented(LikeIt(f, group.like_it), text_width);
-    Items(f, text_width);
+    if (DetailWorthIt(f)) Items(f, text_width);
     size_t shown = 0, left = 0;
     for (const ReportRemedy& remedy : f.remedies) {
       if (!told->insert(remedy.fix).second) continue;
@@ -271,6 +304,15 @@ class TextReport {
       Remedy(remedy);
     }
     if (left > 0) Indented(fmt::format("  … {} more remedies: SELECT * FROM remedies", left), text_width);
+  }
+
+  // Which role dominates a plan that does not fit is told by its title; what there is to see and to do stands at the plan
+  // itself.
+  bool DetailWorthIt(const ReportFinding& f) const {
+    if (!f.rule.ends_with("_dominates")) return true;
+    return std::none_of(report_.findings.begin(), report_.findings.end(), [&](const ReportFinding& other) {
+      return other.rule == "step_does_not_fit" && other.module_id == f.module_id;
+    });
   }
 
   // "the same on GPU 1, 2 and 5 more"
@@ -291,13 +333,14 @@ class TextReport {
     return names.empty() ? fmt::format("and {} more like it", others.size()) : text;
   }
 
+  // The evidence, where it is more than one thing: a single one is in the title.
   void Items(const ReportFinding& f, size_t text_width) {
-    size_t shown = 0;
-    for (const ReportItem& item : f.items) {
-      if (shown == kMaxItems) break;
-      ++shown;
-      std::string line = item.bytes ? PadLeft(HumanBytes(*item.bytes), 9) + "  " : std::string(11, ' ');
-      line += HumanizeSentence(Safe(item.label));
+    if (f.items.size() < 2) return;
+    for (size_t i = 0; i < std::min(f.items.size(), kMaxItems); ++i) {
+      const ReportItem& item = f.items[i];
+      std::string line = PadLeft(item.bytes ? HumanBytes(*item.bytes) : "", 9) + "  ";
+      if (item.count.value_or(1) > 1) line += fmt::format("{} × ", *item.count);
+      line += ShortPaths(HumanizeSentence(Safe(item.label)));
       Line(std::string(kIndent, ' ') + Paint(Style::kDim, Truncate(line, text_width), style_.color));
     }
   }
@@ -327,8 +370,7 @@ class TextReport {
   // A line of the plan: name, size, words, a bar.
   void PlanLine(const std::string& name, const std::string& size, const std::string& words, double part, double whole) {
     std::string line = "  " + PadRight(name, 12) + PadLeft(size, 10) + "   ";
-    const size_t words_width = 38;
-    line += PadRight(Truncate(words, words_width), words_width) + " ";
+    line += PadRight(Truncate(words, kPlanWords), kPlanWords) + " ";
     if (whole > 0) line += Bar(part, whole, width_ - DisplayWidth(line) - 1);
     Line(line);
   }
@@ -355,14 +397,15 @@ class TextReport {
     PlanLine("total", HumanBytes(plan.plan_bytes), "what must fit beside everything else",
              static_cast<double>(plan.plan_bytes), whole);
     if (plan.capacity_bytes) {
-      words = plan.capacity_source;
+      words = plan.capacity_evidence + ": ";
       if (plan.memory_bytes && *plan.memory_bytes > 0 && plan.capacity_source != "device memory") {
-        words += fmt::format(", {} of the device's {}", HumanPercent(*plan.capacity_bytes, *plan.memory_bytes),
+        words += fmt::format("{} of the device's {}", HumanPercent(*plan.capacity_bytes, *plan.memory_bytes),
                              HumanBytes(*plan.memory_bytes));
+      } else {
+        words += plan.capacity_source;
       }
-      words += ", " + plan.capacity_evidence;
       std::string line = "  " + PadRight("capacity", 12) + PadLeft(HumanBytes(*plan.capacity_bytes), 10) + "   " +
-                         PadRight(Truncate(words, 38), 38) + " ";
+                         PadRight(Truncate(words, kPlanWords), kPlanWords) + " ";
       const size_t room = width_ - DisplayWidth(line) - 1;
       const auto at = static_cast<size_t>(static_cast<double>(*plan.capacity_bytes) / whole * static_cast<double>(room));
       for (size_t i = 1; i < std::max<size_t>(at, 1); ++i) line += "─";
@@ -382,30 +425,56 @@ class TextReport {
     }
     Section(plan.heap_peak_bytes ? "AT THE HEAP PEAK  " + HumanBytes(plan.peak_bytes) : "ALL OF THE PLAN",
             roles.empty() ? "read" : "temps by role: " + roles + "  inferred");
-    const size_t rest = width_ - 11;
-    const size_t shape_width = std::min<size_t>(34, rest * 38 / 100);
-    const size_t role_width = 11;
-    const size_t line_width = 22;
-    const size_t op_width = rest - shape_width - role_width - line_width - 3;
+    struct Cells {
+      std::string shape, role, op, line;
+    };
+    std::vector<Cells> cells;
+    size_t shape_width = 13, role_width = 8, line_width = 4;
+    const size_t listed = std::min(plan.groups.size(), WantsDetail() ? plan.groups.size() : kHealthyGroups);
+    for (size_t i = 0; i < listed; ++i) {
+      const ReportGroup& g = plan.groups[i];
+      Cells c;
+      c.shape = fmt::format("{} × {}", g.count, g.shape.empty() ? "(no shape)" : Safe(g.shape));
+      c.role = g.role + (g.rematerialized ? " remat" : "");
+      c.op = Safe(ShortOp(g.op_name));
+      c.line = Safe(Place(g.source_file, g.source_line, g.function_name));
+      shape_width = std::max(shape_width, std::min(DisplayWidth(c.shape), kMaxShape));
+      role_width = std::max(role_width, DisplayWidth(c.role));
+      line_width = std::max(line_width, std::min(DisplayWidth(c.line), kMaxLine));
+      cells.push_back(std::move(c));
+    }
+    const size_t op_width = width_ - 11 - shape_width - 1 - role_width - 1 - line_width - 1;
     Line(Paint(Style::kDim,
-               PadLeft("bytes", 9) + "  " + PadRight("count × shape", shape_width) + " " + PadRight("role", role_width) +
-                   " " + PadRight("op", op_width) + " line",
+               PadLeft("bytes", 9) + "  " + PadRight("count × shape", shape_width) + " " + PadRight("role", role_width) + " " +
+                   PadRight("op", op_width) + " line",
                style_.color));
-    for (const ReportGroup& g : plan.groups) {
-      const std::string shape = fmt::format("{} × {}", g.count, g.shape.empty() ? "(no shape)" : Safe(g.shape));
-      const std::string op = (g.rematerialized ? "remat " : "") + Safe(ShortOp(g.op_name));
-      std::string line = PadLeft(HumanBytes(g.bytes), 9) + "  " + PadRight(Truncate(shape, shape_width), shape_width) + " " +
-                         PadRight(Truncate(g.role, role_width), role_width) + " " +
-                         PadRight(Truncate(op, op_width), op_width) + " " +
-                         Truncate(Safe(Place(g.source_file, g.source_line, g.function_name)), line_width);
+    for (size_t i = 0; i < listed; ++i) {
+      const ReportGroup& g = plan.groups[i];
+      const std::string line = PadLeft(HumanBytes(g.bytes), 9) + "  " +
+                               PadRight(Truncate(cells[i].shape, shape_width), shape_width) + " " +
+                               PadRight(cells[i].role, role_width) + " " +
+                               PadRight(TruncateFront(cells[i].op, op_width), op_width) + " " +
+                               Truncate(cells[i].line, line_width);
       Line(line.substr(0, line.find_last_not_of(' ') + 1));
     }
-    if (plan.more_groups > 0) {
-      Line(PadLeft(HumanBytes(plan.more_bytes), 9) +
-           fmt::format("  {} more in {} (--top {})", Plural(plan.more_buffers, "buffer"),
-                       Plural(plan.more_groups, "group"),
-                       static_cast<int64_t>(plan.groups.size()) + plan.more_groups));
+    int64_t more_bytes = plan.more_bytes, more_buffers = plan.more_buffers;
+    const int64_t more_groups = plan.more_groups + static_cast<int64_t>(plan.groups.size() - listed);
+    for (size_t i = listed; i < plan.groups.size(); ++i) {
+      more_bytes += plan.groups[i].bytes;
+      more_buffers += plan.groups[i].count;
     }
+    if (more_groups > 0) {
+      Line(PadLeft(HumanBytes(more_bytes), 9) +
+           fmt::format("  {} more in {} (--top {})", Plural(more_buffers, "buffer"), Plural(more_groups, "group"),
+                       static_cast<int64_t>(listed) + more_groups));
+    }
+  }
+
+  // Whether there is something to prove; a healthy capture takes half the lines, unless --top asks for more.
+  bool WantsDetail() const {
+    return report_.top_asked || shown().failed_count > 0 ||
+           std::any_of(report_.findings.begin(), report_.findings.end(),
+                       [](const ReportFinding& f) { return f.severity != "info"; });
   }
 
   // In-use at the starts as a small picture: eight heights from 0 to the highest.
@@ -442,7 +511,7 @@ class TextReport {
       RunLine(fmt::format("in use at the start of {}", starts.size() == 1 ? "it" : "the first"), HumanBytes(starts.front()), "");
       if (starts.size() > 1) RunLine("                    of the last", HumanBytes(starts.back()), Staircase(starts, 40));
     } else {
-      RunLine("in use at the starts", "–", "the capture has no allocator events (CPU, TPU or platform allocator)");
+      RunLine("in use at the starts", "–", "no allocator events in the capture");
     }
     if (device.capture_peak_bytes) {
       std::string words;
@@ -455,7 +524,7 @@ class TextReport {
       }
       RunLine("peak in the capture", HumanBytes(*device.capture_peak_bytes), words);
       if (device.peak_bytes && *device.peak_bytes > *device.capture_peak_bytes) {
-        RunLine("peak before it began", HumanBytes(*device.peak_bytes), "of the allocator's lifetime: start-up, compiling, tuning");
+        RunLine("peak before it began", HumanBytes(*device.peak_bytes), "start-up, compiling, tuning");
       }
     }
     if (device.wait_count > 0) {
@@ -473,7 +542,7 @@ class TextReport {
         Line(PadLeft(HumanBytes(run.more_live_bytes), 14) + fmt::format("  {} more", Plural(run.more_live_groups, "origin")));
       }
     }
-    if (!run.between.empty()) {
+    if (!run.between.empty() && WantsDetail()) {
       std::string events;
       for (const std::string& event : run.between) events += (events.empty() ? "" : " · ") + Safe(event);
       bool first = true;

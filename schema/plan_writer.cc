@@ -78,10 +78,15 @@ int64_t PlanWriter::Write(const std::string& hlo_hash, const Plan& plan) {
 }
 
 void PlanWriter::WriteTotals(int64_t plan_id, const std::string& hash, const Plan& plan) {
+  // Without a buffer assignment (a module from before it) nothing of the memory is known: NULL, never 0.
+  const auto known = [&plan](int64_t value) {
+    return plan.has_buffer_assignment ? SqlValue(value) : SqlValue();
+  };
   plans_.Add({plan_id, hash, plan.instruction_count, plan.remat_instruction_count, plan.remat_compute_count,
-              plan.parameter_count, plan.parameter_bytes, plan.donated_parameter_count, plan.donated_bytes,
-              plan.output_bytes, plan.constant_bytes, plan.temp_bytes, plan.thread_local_bytes, plan.plan_bytes,
-              plan.heap_peak_bytes, plan.peak_bytes});
+              known(plan.parameter_count), known(plan.parameter_bytes), known(plan.donated_parameter_count),
+              known(plan.donated_bytes), known(plan.output_bytes), known(plan.constant_bytes), known(plan.temp_bytes),
+              known(plan.thread_local_bytes), known(plan.plan_bytes), plan.heap_peak_bytes, known(plan.peak_bytes)});
+  if (!plan.has_buffer_assignment) return;
   for (const PlanMemory& space : plan.spaces) {
     memory_.Add({plan_id, space.memory_space, CleanText(space.space_name), space.parameter_bytes, space.output_bytes,
                  space.constant_bytes, space.temp_bytes, space.thread_local_bytes, space.heap_peak_bytes});

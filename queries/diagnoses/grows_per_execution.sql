@@ -136,7 +136,12 @@ SELECT
     END
     || CASE
       WHEN 2 * z.own_output_bytes >= z.survivor_bytes AND w.sequences IS NOT NULL
-        THEN ' outputs of ' || z.module_name || ' execution ' || w.sequences || ' still live.'
+        THEN CASE
+            WHEN ABS(z.hundredths - 100)
+              <= (SELECT t.setting FROM settings t WHERE t.name = 'growth_outputs_percent') THEN ''
+            ELSE ' What survives:'
+          END
+          || ' outputs of ' || z.module_name || ' execution ' || w.sequences || ' still live.'
       ELSE COALESCE(' Still live at the last start: ' || w.origins || '.', '')
     END
     || COALESCE(' Between the last two executions the launching thread ran ' || h.events

@@ -45,7 +45,8 @@ SELECT
   CASE WHEN m.donated_parameter_count > 0 THEN 'Only a part of the state of ' ELSE 'The state of ' END
     || d.module_name
     || CASE WHEN m.donated_parameter_count > 0 THEN ' is donated' ELSE ' is not donated' END
-    || ': donating the rest saves up to ' || CAST(s.bytes AS VARCHAR(20)) || ' bytes' AS title,
+    || CASE WHEN m.donated_parameter_count > 0 THEN ': donating the rest' ELSE ': donating it' END
+    || ' saves up to ' || CAST(s.bytes AS VARCHAR(20)) || ' bytes' AS title,
   CAST(m.donated_parameter_count AS VARCHAR(20)) || ' of '
     || CAST(m.parameter_count AS VARCHAR(20)) || ' parameters are donated (read). '
     || CAST(s.pairs AS VARCHAR(20))

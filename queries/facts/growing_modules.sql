@@ -82,6 +82,9 @@ spans AS (
     MAX(CASE
       WHEN s.later = 1 AND 2 * (s.place - 1) <= s.executions - 1 THEN s.in_use_bytes
     END) OVER w AS later_in_use_bytes,
+    MIN(CASE WHEN s.later = 0 AND s.next_start_ns IS NOT NULL THEN s.in_use_bytes END) OVER w
+      AS earlier_low_bytes,
+    MIN(CASE WHEN s.later = 1 OR s.next_start_ns IS NULL THEN s.in_use_bytes END) OVER w AS later_low_bytes,
     SUM(s.later) OVER w AS later_count,
     SUM(s.counted) OVER w AS counted_count,
     ROW_NUMBER() OVER (
@@ -113,6 +116,7 @@ medians AS (
     p.later_count,
     p.counted_count,
     p.last_in_use_bytes - p.later_in_use_bytes AS rise_bytes,
+    p.later_low_bytes - p.earlier_low_bytes AS low_rise_bytes,
     MAX(CASE
       WHEN p.counted = 1
         AND (2 * p.step_place = p.counted_count OR 2 * p.step_place = p.counted_count + 1)
@@ -140,6 +144,7 @@ intervals AS (
     m.later_count,
     m.counted_count,
     m.rise_bytes,
+    m.low_rise_bytes,
     m.median_bytes,
     SUM(x.bytes) AS kept_bytes,
     SUM(CASE WHEN x.purpose = 'output' AND x.module_id = m.module_id THEN x.bytes ELSE 0 END)
@@ -156,7 +161,8 @@ intervals AS (
   GROUP BY
     m.capture_id, m.device_id, m.module_id, m.allocator_id, m.place, m.executions, m.step_bytes, m.counted,
     m.later, m.first_start_ns, m.last_start_ns, m.first_in_use_bytes, m.second_in_use_bytes,
-    m.last_in_use_bytes, m.later_count, m.counted_count, m.rise_bytes, m.median_bytes
+    m.last_in_use_bytes, m.later_count, m.counted_count, m.rise_bytes,
+    m.low_rise_bytes, m.median_bytes
 ),
 sums AS (
   SELECT
@@ -173,6 +179,7 @@ sums AS (
     i.later_count,
     i.counted_count,
     i.rise_bytes,
+    i.low_rise_bytes,
     i.median_bytes,
     SUM(CASE
       WHEN i.counted = 1
@@ -193,10 +200,11 @@ sums AS (
   GROUP BY
     i.capture_id, i.device_id, i.module_id, i.allocator_id, i.executions, i.first_start_ns, i.last_start_ns,
     i.first_in_use_bytes, i.second_in_use_bytes, i.last_in_use_bytes, i.later_count, i.counted_count,
-    i.rise_bytes, i.median_bytes
+    i.rise_bytes, i.low_rise_bytes, i.median_bytes
 ),
 -- Steady: the steps are near their median. Unsteady: many of the later intervals keep bytes to the end, and in-use
--- rises with them. A ring of prefetched batches keeps bytes too, but in-use does not rise.
+-- rises with them. A ring of prefetched batches keeps bytes too, but in-use does not rise; an operation that runs at
+-- several places of an eager step sees a saw-tooth, whose low points do not rise.
 judged AS (
   SELECT
     s.capture_id,
@@ -220,6 +228,7 @@ judged AS (
           >= (SELECT t.setting FROM settings t WHERE t.name = 'growth_near_percent') * s.counted_count
         THEN 1
       WHEN s.rise_bytes > 0
+        AND s.low_rise_bytes >= (SELECT t.setting FROM settings t WHERE t.name = 'growth_min_bytes')
         AND s.kept_count >= (SELECT t.setting FROM settings t WHERE t.name = 'growth_min_kept')
         AND 100 * s.kept_count
           >= (SELECT t.setting FROM settings t WHERE t.name = 'growth_kept_percent') * s.later_count

@@ -70,6 +70,8 @@ named AS (
     -- (an optimizer's update), so it comes second.
     CASE WHEN w.word IS NOT NULL AND e.event NOT LIKE '%.py:%' THEN 1 ELSE 0 END AS container,
     CASE WHEN w.word IS NOT NULL THEN 1 ELSE 0 END AS named_like_one,
+    -- Python's own calls begin with $; only they can hold a reference that the program made.
+    CASE WHEN e.event LIKE '$%' THEN 1 ELSE 0 END AS python,
     -- What encloses the next launch called the step; it did not keep anything.
     CASE WHEN e.end_ns > e.to_ns THEN 1 ELSE 0 END AS encloses
   FROM events e
@@ -84,11 +86,12 @@ grouped AS (
     n.event,
     n.container,
     n.named_like_one,
+    n.python,
     MIN(n.encloses) AS encloses,
     MAX(n.start_ns) AS last_start_ns,
     COUNT(*) AS count
   FROM named n
-  GROUP BY n.capture_id, n.device_id, n.module_id, n.event, n.container, n.named_like_one
+  GROUP BY n.capture_id, n.device_id, n.module_id, n.event, n.container, n.named_like_one, n.python
 ),
 ordered AS (
   SELECT
@@ -97,7 +100,7 @@ ordered AS (
     r.module_id,
     ROW_NUMBER() OVER (
       PARTITION BY r.device_id
-      ORDER BY r.container DESC, r.named_like_one DESC, r.encloses, r.last_start_ns DESC, r.event
+      ORDER BY r.container DESC, r.named_like_one DESC, r.encloses, r.python DESC, r.last_start_ns DESC, r.event
     ) AS position,
     r.event,
     r.container,

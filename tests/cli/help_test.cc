@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <sstream>
 
 #include "schema/migrations.h"
@@ -36,6 +37,7 @@ TEST_F(HelpTest, EveryVerbHasAnExampleThatRuns) {
   const std::vector<std::string> verbs = Verbs();
   EXPECT_GE(verbs.size(), 6u);
   ASSERT_EQ(Oomdb("ingest --db oom.db logs").exit_code, 0);
+  std::filesystem::create_directory_symlink(OOMDB_SOURCE_DIR "/sample_dbs", File("sample_dbs"));
   int examples = 0;
   for (const std::string& verb : verbs) {
     const Outcome help = Oomdb(verb + " --help");

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "cli/self_test_capture.h"
+#include "proto/hlo.pb.h"
 #include "tests/cli/program.h"
 
 namespace oomdb {
@@ -129,8 +130,11 @@ TEST_F(IngestVerbTest, EventsCanBeLeftOutOrAllKept) {
 
 // A dump has the proto of every stage; only those with a plan become modules.
 TEST_F(IngestVerbTest, EarlyStagesOfADumpArePassedOver) {
-  // An HloProto with a module named jit_f (field 1, name 1) and nothing else.
-  Write("dump/module_0001.jit_f.before_optimizations.hlo.pb", std::string("\x0a\x07\x0a\x05jit_f", 9));
+  proto::HloProto early;
+  early.mutable_hlo_module()->set_name("jit_f");
+  proto::HloComputationProto* const entry = early.mutable_hlo_module()->add_computations();
+  entry->add_instructions()->set_opcode("parameter");
+  Write("dump/module_0001.jit_f.before_optimizations.hlo.pb", early.SerializeAsString());
   const Outcome outcome = Oomdb("ingest -v --db oom.db dump");
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_THAT(outcome.err, HasSubstr("early stage"));

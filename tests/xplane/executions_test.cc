@@ -330,16 +330,16 @@ TEST(ExecutionTest, AProgramThatUsesCpuAndGpu) {
 TEST(ExecutionTest, TpuRunsAreTheEventsOfTheModuleLine) {
   CaptureBuilder capture;
   // A fingerprint of 64 bits; the name prints it unsigned.
-  const int64_t fingerprint = static_cast<int64_t>(0xf234567890abcdefull);
+  constexpr uint64_t kFingerprint = 0xf234567890abcdef;
+  const std::string name = "jit_step(" + std::to_string(kFingerprint) + ")";
   capture.Plane("/host:metadata").Module("jit_step", 1, StepModule().Bytes(), false);
-  capture.Plane("/host:metadata").proto().mutable_event_metadata()->at(1).set_name(
-      "jit_step(17452669529668398575)");
+  capture.Plane("/host:metadata").proto().mutable_event_metadata()->at(1).set_name(name);
   for (int device = 0; device < 2; ++device) {
     PlaneBuilder& plane = capture.Plane("/device:TPU:" + std::to_string(device));
     plane.Line("Steps", 2000, 1).Event("0", 3000, 100);
-    plane.Line("XLA Modules", 2000, 2).Event("jit_step(17452669529668398575)", 3000, 90, {Int("run_id", 5)});
-    plane.Line("XLA Modules", 2000, 2).Event("jit_step(17452669529668398575)", 4000, 90,
-                                             {UInt("program_id", 0xf234567890abcdefull)});
+    plane.Line("XLA Modules", 2000, 2).Event(name, 3000, 90, {Int("run_id", 5)});
+    plane.Line("XLA Modules", 2000, 2).Event(name, 4000, 90,
+                                             {UInt("program_id", kFingerprint)});
     plane.Line("XLA Ops", 2000, 3).Event("fusion.1", 3000, 10);
   }
   capture.Plane("/device:TPU:0 SparseCore 0").Line("XLA Modules", 2000, 2).Event("jit_step(1)", 3000, 1);
@@ -355,7 +355,7 @@ TEST(ExecutionTest, TpuRunsAreTheEventsOfTheModuleLine) {
   const CollectedFacts facts = Import(capture.Bytes());
 
   ASSERT_EQ(facts.modules.size(), 1u);
-  EXPECT_EQ(facts.modules[0].program_id, fingerprint);
+  EXPECT_EQ(facts.modules[0].program_id, static_cast<int64_t>(kFingerprint));
   EXPECT_EQ(facts.modules[0].name, "jit_step");
   EXPECT_EQ(facts.modules[0].execution_count, 4);
   ASSERT_EQ(facts.devices.size(), 2u);

@@ -30,10 +30,10 @@ WITH sized AS (
   JOIN failed_live_groups g ON g.execution_id = f.execution_id AND g.position = 1
 ),
 fixes AS (
-  SELECT 1 AS place, 'a transfer for every batch' AS cost, 0 AS changes_results
-  UNION ALL SELECT 2, 'it must be made again when needed', 0
-  UNION ALL SELECT 3, 'precision of these arrays', 1
-  UNION ALL SELECT 4, 'one more run', 0
+  SELECT 1 AS place, 'one more run' AS cost, 0 AS changes_results
+  UNION ALL SELECT 2, 'a transfer for every batch', 0
+  UNION ALL SELECT 3, 'it must be made again when needed', 0
+  UNION ALL SELECT 4, 'precision of these arrays', 1
 ),
 proposed AS (
   SELECT
@@ -46,19 +46,19 @@ proposed AS (
     f.cost,
     f.changes_results,
     CASE f.place
-      WHEN 1 THEN 'keep it on the host and stream it in batches: ' || z.origin
-      WHEN 2 THEN 'free it before the step, or drop the reference: ' || z.origin
-      WHEN 3 THEN 'hold it in a type of half the size: ' || z.origin
-      ELSE 'start the profile before they are made, to see where they come from'
+      WHEN 1 THEN 'start the profile before these arrays are made, to see where they come from'
+      WHEN 2 THEN 'keep it on the host and stream it in batches: ' || z.origin
+      WHEN 3 THEN 'free it before the step, or drop the reference: ' || z.origin
+      ELSE 'hold it in a type of half the size: ' || z.origin
     END AS fix,
     CASE f.place
-      WHEN 1 THEN z.bytes
       WHEN 2 THEN z.bytes
-      WHEN 3 THEN CAST((z.bytes - z.bytes % 2) / 2 AS BIGINT)
+      WHEN 3 THEN z.bytes
+      WHEN 4 THEN CAST((z.bytes - z.bytes % 2) / 2 AS BIGINT)
     END AS saving_bytes
   FROM sized z
   CROSS JOIN fixes f
-  WHERE (f.place = 1 AND z.from_host = 1) OR f.place IN (2, 3) OR (f.place = 4 AND z.unseen = 1)
+  WHERE (f.place = 1 AND z.unseen = 1) OR (f.place = 2 AND z.from_host = 1) OR f.place > 2
 )
 SELECT
   p.capture_id,
