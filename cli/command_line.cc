@@ -21,10 +21,8 @@ namespace {
 // In the order in which help names them.
 constexpr void (*kVerbs[])(CLI::App&, ExitCode&) = {
     RegisterIngest,
-#ifdef OOMDB_HAS_REPORT
     RegisterReport,
-#endif
-    RegisterQuery, RegisterList, RegisterShow, RegisterForget, RegisterSelfTest,
+    RegisterQuery,  RegisterList, RegisterShow, RegisterForget, RegisterSelfTest,
 };
 
 int Fail(const std::string& what, ExitCode code) {
@@ -43,8 +41,8 @@ bool Exists(const std::string& path) {
   return std::filesystem::exists(path, error);
 }
 
-// `oomdb FILE…` means `oomdb report FILE…`. A first word that is neither a verb nor a file is a mistake in one of them.
-// Throws Error (kUsage) then.
+// `oomdb FILE…` means `oomdb report FILE…`. A first word that is neither a verb nor a file is a
+// mistake in one of them. Throws Error (kUsage) then.
 void InsertVerb(const CLI::App& app, std::vector<std::string>& arguments) {
   const std::vector<std::string> verbs = VerbNames(app);
   const auto is_verb = [&](const std::string& word) {
@@ -54,23 +52,28 @@ void InsertVerb(const CLI::App& app, std::vector<std::string>& arguments) {
   const std::string& first = arguments.front();
   const bool option = first.size() > 1 && first[0] == '-';
   if (!option && is_verb(first)) return;
-  const bool names_file = option ? std::any_of(arguments.begin(), arguments.end(), Exists) : first == "-" || Exists(first);
+  const bool names_file = option ? std::any_of(arguments.begin(), arguments.end(), Exists)
+                                 : first == "-" || Exists(first);
   if (names_file && is_verb("report")) {
     arguments.insert(arguments.begin(), "report");
     return;
   }
   if (option) return;
-  const bool like_path = first.find('/') != std::string::npos || first.find(".pb") != std::string::npos;
+  const bool like_path =
+      first.find('/') != std::string::npos || first.find(".pb") != std::string::npos;
   throw Error(like_path ? fmt::format("{}: no such file or folder", first)
-                        : fmt::format("no verb {}{}; `oomdb --help` names them", first, DidYouMean(first, verbs)),
+                        : fmt::format("no verb {}{}; `oomdb --help` names them", first,
+                                      DidYouMean(first, verbs)),
               ExitCode::kUsage);
 }
 
 int Run(std::vector<std::string> arguments) {
   ExitCode exit_code = ExitCode::kClean;
-  CLI::App app("Why a JAX or XLA program ran out of device memory, and what to do: profiler captures into SQL.", "oomdb");
-  app.set_version_flag("--version",
-                       fmt::format("oomdb {}, schema {}", kVersion, SchemaVersion()));
+  CLI::App app(
+      "Why a JAX or XLA program ran out of device memory, and what to do: profiler captures into "
+      "SQL.",
+      "oomdb");
+  app.set_version_flag("--version", fmt::format("oomdb {}, schema {}", kVersion, SchemaVersion()));
   app.require_subcommand(1);
   app.failure_message(CLI::FailureMessage::simple);
   app.get_formatter()->column_width(32);

@@ -39,20 +39,23 @@ std::optional<int64_t> ParseId(const std::string& text) {
 Rows Find(Database& database, const Options& options) {
   if (!options.run.empty()) {
     Rows found =
-        Query(database, "SELECT capture_id, path FROM captures WHERE run = :run ORDER BY path, capture_id",
+        Query(database,
+              "SELECT capture_id, path FROM captures WHERE run = :run ORDER BY path, capture_id",
               {{"run", options.run}});
     if (!found.rows.empty()) return found;
     std::vector<std::string> runs;
-    for (const Row& row : Query(database, "SELECT DISTINCT run FROM captures WHERE run IS NOT NULL").rows) {
+    for (const Row& row :
+         Query(database, "SELECT DISTINCT run FROM captures WHERE run IS NOT NULL").rows) {
       runs.push_back(std::get<std::string>(row[0]));
     }
     throw Error(fmt::format("no run {}{}", options.run, DidYouMean(options.run, runs)));
   }
   const std::optional<int64_t> id = ParseId(options.capture);
-  const std::string absolute = std::filesystem::absolute(options.capture).lexically_normal().string();
+  const std::string absolute =
+      std::filesystem::absolute(options.capture).lexically_normal().string();
   Rows found = Query(database,
-                     "SELECT capture_id, path FROM captures WHERE capture_id = :id OR path = :given OR path = :absolute "
-                     "ORDER BY path, capture_id",
+                     "SELECT capture_id, path FROM captures WHERE capture_id = :id OR path = "
+                     ":given OR path = :absolute ORDER BY path, capture_id",
                      {{"id", id.has_value() ? Value(*id) : Value()},
                       {"given", options.capture},
                       {"absolute", absolute}});
@@ -66,13 +69,15 @@ void Run(const Options& options) {
   if (options.run.empty() == options.capture.empty()) {
     throw Error("forget: one of --run and --capture is needed", ExitCode::kUsage);
   }
-  Database database = Database::OpenForIngest(RequireDatabase(options.database), Catalogue::Get().views(),
-                                              /*must_exist=*/true);
+  Database database =
+      Database::OpenForIngest(RequireDatabase(options.database), Catalogue::Get().views(),
+                              /*must_exist=*/true);
   const Rows found = Find(database, options);
   std::vector<int64_t> ids;
   for (const Row& row : found.rows) ids.push_back(std::get<int64_t>(row[0]));
   ForgetCaptures(database, ids);
-  for (const Row& row : found.rows) std::cerr << "forgotten: " << Sanitize(std::get<std::string>(row[1])) << '\n';
+  for (const Row& row : found.rows)
+    std::cerr << "forgotten: " << Sanitize(std::get<std::string>(row[1])) << '\n';
 }
 
 }  // namespace
@@ -81,8 +86,10 @@ void RegisterForget(CLI::App& app, ExitCode&) {
   CLI::App* const verb = app.add_subcommand("forget", "Remove a run or a capture from a database");
   const auto options = std::make_shared<Options>();
   AddDatabaseOption(*verb, options->database);
-  verb->add_option("--run", options->run, "All captures of this run, and its labels")->type_name("NAME");
-  verb->add_option("--capture", options->capture, "One capture, by its id or its path")->type_name("ID|PATH");
+  verb->add_option("--run", options->run, "All captures of this run, and its labels")
+      ->type_name("NAME");
+  verb->add_option("--capture", options->capture, "One capture, by its id or its path")
+      ->type_name("ID|PATH");
   verb->footer(
       "The files that were read are not touched.\n"
       "Example: oomdb forget --db oom.db --run run1");

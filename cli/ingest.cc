@@ -41,7 +41,8 @@ void AppendCount(std::string* text, int64_t count, const char* what) {
   *text += fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
-// One line per file on standard error. A terminal must not obey what stands in a capture: all of it is sanitized.
+// One line per file on standard error. A terminal must not obey what stands in a capture: all of it
+// is sanitized.
 class Talk : public IngestObserver {
  public:
   explicit Talk(bool verbose) : verbose_(verbose) {}
@@ -68,10 +69,13 @@ class Talk : public IngestObserver {
       Line(fmt::format("  {} {}: {}{}", issue.severity, issue.what, issue.detail, times));
     }
     const auto shown = static_cast<int64_t>(summary.issues.size());
-    if (summary.issue_count > shown) Line(fmt::format("  {} more in ingest_issues", summary.issue_count - shown));
+    if (summary.issue_count > shown)
+      Line(fmt::format("  {} more in ingest_issues", summary.issue_count - shown));
   }
 
-  void Rejected(const std::string&, const std::string& reason) override { Line("rejected: " + reason); }
+  void Rejected(const std::string&, const std::string& reason) override {
+    Line("rejected: " + reason);
+  }
 
   void PassedOver(const std::string& path, const std::string& reason) override {
     if (verbose_) Line(fmt::format("passed over: {}: {}", path, reason));
@@ -85,8 +89,9 @@ class Talk : public IngestObserver {
 
 // What people do next, ready to paste.
 std::string NextCommand(const std::string& database) {
-  return fmt::format("oomdb query --db {} \"SELECT severity, rule, run, host, title FROM findings\"",
-                     ShellQuote(database));
+  return fmt::format(
+      "oomdb query --db {} --human \"SELECT severity, rule, run, host, title FROM findings\"",
+      ShellQuote(database));
 }
 
 ExitCode Run(const Options& options) {
@@ -94,8 +99,9 @@ ExitCode Run(const Options& options) {
   request.paths = options.paths;
   if (!options.run.empty()) request.run = options.run;
   if (!options.host.empty()) request.host = options.host;
-  for (const std::string& text : options.labels) request.labels.insert_or_assign(
-      SplitAssignment(text, "--label").first, SplitAssignment(text, "--label").second);
+  for (const std::string& text : options.labels)
+    request.labels.insert_or_assign(SplitAssignment(text, "--label").first,
+                                    SplitAssignment(text, "--label").second);
   request.options.events = ParseEvents(options.events);
 
   IgnoreBrokenPipes();
@@ -104,7 +110,8 @@ ExitCode Run(const Options& options) {
   Talk talk(options.verbose);
   const IngestTotals totals = IngestPaths(database, request, talk, &StopRequested());
   if (totals.interrupted) {
-    talk.Line(fmt::format("interrupted: the {} before are stored; the same command goes on", totals.stored));
+    talk.Line(fmt::format("interrupted: the {} before are stored; the same command goes on",
+                          totals.stored));
   } else if (totals.stored > 0) {
     talk.Line("next: " + NextCommand(options.database));
   }
@@ -117,12 +124,17 @@ void RegisterIngest(CLI::App& app, ExitCode& exit_code) {
   CLI::App* const verb = app.add_subcommand("ingest", "Read captures into a database");
   const auto options = std::make_shared<Options>();
   AddDatabaseOption(*verb, options->database);
-  verb->add_option("PATH", options->paths, "Captures, or folders with captures anywhere below; - is standard input")
+  verb->add_option("PATH", options->paths,
+                   "Captures, or folders with captures anywhere below; - is standard input")
       ->required();
-  verb->add_option("--run", options->run, "The run they belong to, instead of the one in their path")->type_name("NAME");
-  verb->add_option("--host", options->host, "The host they were recorded on, instead of the one in their path")
+  verb->add_option("--run", options->run,
+                   "The run they belong to, instead of the one in their path")
       ->type_name("NAME");
-  verb->add_option("--label", options->labels, "A coordinate of the run in a sweep, such as batch=8; repeatable")
+  verb->add_option("--host", options->host,
+                   "The host they were recorded on, instead of the one in their path")
+      ->type_name("NAME");
+  verb->add_option("--label", options->labels,
+                   "A coordinate of the run in a sweep, such as batch=8; repeatable")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
   verb->add_option("--events", options->events, "Which host events to store: memory, all or none")

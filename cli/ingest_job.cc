@@ -11,6 +11,7 @@
 #include "ingest/source/discover.h"
 #include "ingest/source/naming.h"
 #include "ingest/source/source.h"
+#include "schema/query.h"
 
 namespace oomdb {
 namespace {
@@ -39,8 +40,19 @@ std::string WithPath(const std::string& path, const std::string& what) {
 
 class Job {
  public:
-  Job(Database& database, const IngestRequest& request, IngestObserver& observer, const std::atomic<bool>* stop)
-      : database_(database), request_(request), observer_(observer), stop_(stop) {}
+  Job(Database& database, const IngestRequest& request, IngestObserver& observer,
+      const std::atomic<bool>* stop)
+      : database_(database),
+        request_(request),
+        observer_(observer),
+        stop_(stop),
+        options_(request.options) {
+    // What counts as a wait is decided while reading, by the database's own threshold.
+    for (const Row& row :
+         Query(database, "SELECT setting FROM settings WHERE name = 'wait_min_ns'").rows) {
+      if (const auto* setting = std::get_if<int64_t>(&row[0])) options_.wait_min_ns = *setting;
+    }
+  }
 
   IngestTotals Run() {
     for (const std::string& path : request_.paths) {
@@ -76,8 +88,9 @@ class Job {
       ReadFile(file, folder);
     }
     if (folder && totals_.stored + totals_.rejected == before) {
-      Reject(path, "nothing in this folder that oomdb reads (*.xplane.pb, *.hlo.pb, *.hlo_proto.pb); -v lists what was "
-                   "passed over");
+      Reject(path,
+             "nothing in this folder that oomdb reads (*.xplane.pb, *.hlo.pb, *.hlo_proto.pb); "
+             "-v lists what was passed over");
     }
   }
 
@@ -87,7 +100,9 @@ class Job {
       if (in_folder) {
         observer_.PassedOver(path, "no format that oomdb reads");
       } else {
-        Reject(path, "no format that oomdb reads: *.xplane.pb, *.hlo.pb, *.hlo_proto.pb, also with .gz or .zst");
+        Reject(path,
+               "no format that oomdb reads: *.xplane.pb, *.hlo.pb, *.hlo_proto.pb, also with .gz "
+               "or .zst");
       }
       return;
     }
@@ -106,10 +121,14 @@ class Job {
       }
     } catch (const std::bad_alloc&) {
       Reject(path, "more memory is needed than there is");
+    } catch (const std::exception& error) {
+      // The database refused a row or has no room; this capture's transaction is undone.
+      Reject(path, fmt::format("can't be stored: {}", error.what()));
     }
   }
 
-  // Standard input has no name that tells its format: the first importer that takes the content is right.
+  // Standard input has no name that tells its format: the first importer that takes the content is
+  // right.
   void StoreUnnamed(const Source& source) {
     std::string reasons;
     for (const Importer& importer : Importers()) {
@@ -118,7 +137,8 @@ class Job {
         return;
       } catch (const Error& error) {
         if (error.code() == ExitCode::kInterrupted) throw;
-        reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", importer.name, error.what());
+        reasons +=
+            fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", importer.name, error.what());
       }
     }
     throw Error(fmt::format("standard input is no format that oomdb reads ({})", reasons));
@@ -141,7 +161,7 @@ class Job {
     if (const std::optional<int64_t> known = writer.KnownCapture()) {
       summary = writer.CommitKnown(*known, request_.run, request_.host, request_.labels);
     } else {
-      importer.import(source, request_.options, writer);
+      importer.import(source, options_, writer);
       // A dump has a proto for every stage of the compilation; only the last one has a plan.
       if (in_folder && importer.name == "hlo" && !writer.has_plan()) {
         observer_.PassedOver(path, "no buffer assignment in it: an early stage of the compilation");
@@ -159,6 +179,7 @@ class Job {
   const IngestRequest& request_;
   IngestObserver& observer_;
   const std::atomic<bool>* const stop_;
+  ImportOptions options_;
   IngestTotals totals_;
 };
 

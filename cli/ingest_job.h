@@ -47,8 +47,8 @@ struct IngestTotals {
   ExitCode exit_code() const;
 };
 
-// One transaction per capture, in sorted order per path. Throws Error only for what concerns the database; a file that
-// can't be read is rejected.
+// One transaction per capture, in sorted order per path. Throws Error only for what concerns the
+// database; a file that can't be read is rejected.
 IngestTotals IngestPaths(Database& database, const IngestRequest& request, IngestObserver& observer,
                          const std::atomic<bool>* stop = nullptr);
 

@@ -31,26 +31,33 @@ struct Listing {
 };
 constexpr Listing kListings[] = {
     {"captures",
-     "SELECT c.capture_id, c.run, c.host, c.kind, c.status, (SELECT COUNT(*) FROM devices d WHERE d.capture_id = "
-     "c.capture_id) AS devices, (SELECT COUNT(*) FROM modules m WHERE m.capture_id = c.capture_id) AS modules, "
-     "(SELECT COUNT(*) FROM executions e WHERE e.capture_id = c.capture_id) AS executions, c.bytes, c.path "
-     "FROM captures c ORDER BY c.run, c.host, c.path, c.capture_id"},
+     "SELECT c.capture_id, c.run, c.host, c.kind, c.status, (SELECT COUNT(*) FROM devices d "
+     "WHERE d.capture_id = c.capture_id) AS devices, (SELECT COUNT(*) FROM modules m WHERE "
+     "m.capture_id = c.capture_id) AS modules, (SELECT COUNT(*) FROM executions e WHERE "
+     "e.capture_id = c.capture_id) AS executions, c.bytes, c.path FROM captures c ORDER BY "
+     "c.run, c.host, c.path, c.capture_id"},
     {"modules",
-     "SELECT c.run, c.host, m.module_id, m.name, m.program_id, m.execution_count AS executions, m.parameter_bytes, "
-     "m.donated_bytes, m.output_bytes, m.temp_bytes, m.plan_bytes, m.peak_bytes FROM modules m JOIN captures c ON "
-     "c.capture_id = m.capture_id ORDER BY c.run, c.host, m.plan_bytes DESC NULLS LAST, m.name, m.program_id, "
-     "m.module_id"},
+     "SELECT c.run, c.host, m.module_id, m.name, m.program_id, m.execution_count AS executions, "
+     "m.parameter_bytes, m.donated_bytes, m.output_bytes, m.temp_bytes, m.plan_bytes, "
+     "m.peak_bytes FROM modules m JOIN captures c ON c.capture_id = m.capture_id ORDER BY c.run, "
+     "c.host, m.plan_bytes DESC NULLS LAST, m.name, m.program_id, m.module_id"},
     {"executions",
-     "SELECT c.run, c.host, d.ordinal AS device, e.execution_id, e.module_name, e.sequence, e.start_ns, e.end_ns - "
-     "e.start_ns AS duration_ns, e.failed, e.in_use_at_start_bytes, e.peak_in_use_bytes, e.wait_ns FROM executions e "
-     "JOIN captures c ON c.capture_id = e.capture_id LEFT JOIN devices d ON d.device_id = e.device_id "
-     "ORDER BY c.run, c.host, d.ordinal, e.start_ns, e.execution_id"},
+     "SELECT c.run, c.host, d.ordinal AS device, e.execution_id, e.module_name, e.sequence, "
+     "e.start_ns - MIN(e.start_ns) OVER (PARTITION BY e.capture_id) AS after_ns, "
+     "e.end_ns - e.start_ns AS duration_ns, e.failed, e.in_use_at_start_bytes, "
+     "e.peak_in_use_bytes, e.wait_ns FROM executions e JOIN captures c ON c.capture_id = "
+     "e.capture_id LEFT JOIN devices d ON d.device_id = e.device_id ORDER BY c.run, c.host, "
+     "d.ordinal, e.start_ns, e.execution_id"},
 };
 
-const std::vector<std::string> kNames = {"captures", "executions", "modules", "rules", "settings", "tables"};
+const std::vector<std::string> kNames = {"captures", "executions", "modules",
+                                         "rules",    "settings",   "tables"};
 
+// Sizes and times in units, where the format is one for people.
 void Write(Output& output, const std::vector<std::string>& columns, const std::vector<Row>& rows) {
-  WriteTable(output.stream(), columns, rows, output.table_options());
+  TableOptions look = output.table_options();
+  look.human = true;
+  WriteTable(output.stream(), columns, rows, look);
   output.Finish();
 }
 
@@ -67,8 +74,10 @@ void ListTables(Output& output) {
     rows.push_back({table.name, std::string("table"), FirstSentence(table.meaning)});
   }
   for (const CatalogueEntry& entry : Catalogue::Get().entries()) {
-    if (entry.kind == ViewKind::kItems || entry.kind == ViewKind::kRemedies) continue;  // In finding_items, remedies.
-    rows.push_back({entry.id, std::string(entry.kind == ViewKind::kRule ? "rule" : "view"), entry.title});
+    // Those are in finding_items and remedies.
+    if (entry.kind == ViewKind::kItems || entry.kind == ViewKind::kRemedies) continue;
+    rows.push_back(
+        {entry.id, std::string(entry.kind == ViewKind::kRule ? "rule" : "view"), entry.title});
   }
   std::sort(rows.begin(), rows.end());
   Write(output, {"name", "kind", "what"}, rows);
@@ -85,8 +94,9 @@ void ListRules(Output& output) {
 // With a database its own values, else the defaults.
 void ListSettings(const Options& options, Output& output) {
   const SettingOverrides overrides = ReadSettingOptions(options.settings);
-  Database database = options.database.empty() ? Database::Throwaway({}, overrides)
-                                               : Database::OpenReadOnly(options.database, {}, overrides);
+  Database database = options.database.empty()
+                          ? Database::Throwaway({}, overrides)
+                          : Database::OpenReadOnly(options.database, {}, overrides);
   const Rows result = Query(database, "SELECT name, setting, meaning FROM settings ORDER BY name");
   Write(output, result.columns, result.rows);
 }
@@ -98,23 +108,28 @@ void Run(const Options& options) {
   if (options.what == "settings") return ListSettings(options, output);
   for (const Listing& listing : kListings) {
     if (options.what != listing.name) continue;
-    Database database = Database::OpenReadOnly(RequireDatabase(options.database), Catalogue::Get().views(),
-                                               ReadSettingOptions(options.settings));
+    Database database =
+        Database::OpenReadOnly(RequireDatabase(options.database), Catalogue::Get().views(),
+                               ReadSettingOptions(options.settings));
     const Rows result = Query(database, listing.sql);
     return Write(output, result.columns, result.rows);
   }
-  throw Error(fmt::format("list {}: captures, executions, modules, rules, settings or tables expected{}", options.what,
-                          DidYouMean(options.what, kNames)),
-              ExitCode::kUsage);
+  throw Error(
+      fmt::format("list {}: captures, executions, modules, rules, settings or tables expected{}",
+                  options.what, DidYouMean(options.what, kNames)),
+      ExitCode::kUsage);
 }
 
 }  // namespace
 
 void RegisterList(CLI::App& app, ExitCode&) {
-  CLI::App* const verb = app.add_subcommand("list", "List captures, modules, executions, rules, settings or tables");
+  CLI::App* const verb =
+      app.add_subcommand("list", "List captures, modules, executions, rules, settings or tables");
   const auto options = std::make_shared<Options>();
   AddDatabaseOption(*verb, options->database);
-  verb->add_option("WHAT", options->what, "captures, executions, modules, rules, settings or tables")->required();
+  verb->add_option("WHAT", options->what,
+                   "captures, executions, modules, rules, settings or tables")
+      ->required();
   AddSettingOptions(*verb, options->settings);
   AddOutputOptions(*verb, options->output);
   verb->footer(

@@ -9,7 +9,8 @@ namespace oomdb {
 namespace {
 
 constexpr size_t kMaxNames = 3;
-// Names of captures are untrusted and the distance is quadratic: longer ones are compared by their start.
+// Names of captures are untrusted and the distance is quadratic: longer ones are compared by their
+// start.
 constexpr size_t kMaxCompared = 200;
 
 std::string Lower(std::string_view text) {
@@ -35,14 +36,16 @@ size_t EditDistance(const std::string& a, const std::string& b) {
 
 }  // namespace
 
-std::vector<std::string> NearestNames(std::string_view name, const std::vector<std::string>& candidates) {
+std::vector<std::string> NearestNames(std::string_view name,
+                                      const std::vector<std::string>& candidates) {
   const std::string wanted = Lower(name);
   std::vector<std::pair<size_t, std::string>> near;
   for (const std::string& candidate : candidates) {
     const std::string lower = Lower(candidate);
     const size_t distance = EditDistance(wanted, lower);
     const bool part = wanted.size() >= 3 && lower.find(wanted) != std::string::npos;
-    if (part || distance * 3 <= std::max(wanted.size(), lower.size())) near.emplace_back(distance, candidate);
+    if (part || distance * 3 <= std::max(wanted.size(), lower.size()))
+      near.emplace_back(distance, candidate);
   }
   std::sort(near.begin(), near.end());
   near.erase(std::unique(near.begin(), near.end()), near.end());
@@ -55,7 +58,8 @@ std::string DidYouMean(std::string_view name, const std::vector<std::string>& ca
   const std::vector<std::string> names = NearestNames(name, candidates);
   if (names.empty()) return "";
   std::string text = "; did you mean " + names[0];
-  for (size_t i = 1; i < names.size(); ++i) text += (i + 1 == names.size() ? " or " : ", ") + names[i];
+  for (size_t i = 1; i < names.size(); ++i)
+    text += (i + 1 == names.size() ? " or " : ", ") + names[i];
   return text + "?";
 }
 

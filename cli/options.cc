@@ -22,7 +22,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The settings' names and nothing else: read from a throw-away database, so that this needs no parser of its own.
+// The settings' names and nothing else: read from a throw-away database, so that this needs no
+// parser of its own.
 std::vector<std::string> SettingNames() {
   Database database = Database::Throwaway({});
   std::vector<std::string> names;
@@ -49,25 +50,31 @@ int64_t ReadSetting(const std::string& name, const std::string& text) {
 }  // namespace
 
 void AddDatabaseOption(CLI::App& verb, std::string& path) {
-  verb.add_option("--db", path, "The database file; else $OOMDB_DB")->envname("OOMDB_DB")->type_name("FILE");
+  verb.add_option("--db", path, "The database file; else $OOMDB_DB")
+      ->envname("OOMDB_DB")
+      ->type_name("FILE");
 }
 
 const std::string& RequireDatabase(const std::string& path) {
-  if (path.empty()) throw Error("no database named: give --db FILE or set $OOMDB_DB", ExitCode::kUsage);
+  if (path.empty())
+    throw Error("no database named: give --db FILE or set $OOMDB_DB", ExitCode::kUsage);
   return path;
 }
 
 void AddSettingOptions(CLI::App& verb, SettingOptions& options) {
-  verb.add_option("--set", options.sets, "A setting for this call; `oomdb list settings` names them")
+  verb.add_option("--set", options.sets,
+                  "A setting for this call; `oomdb list settings` names them")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
-  verb.add_option("--capacity", options.capacity, "The devices' memory where the captures don't say it, such as 16GiB")
+  verb.add_option("--capacity", options.capacity,
+                  "The devices' memory where the captures don't say it, such as 16GiB")
       ->type_name("SIZE");
 }
 
 SettingOverrides ReadSettingOptions(const SettingOptions& options) {
   SettingOverrides overrides;
-  const std::vector<std::string> names = options.sets.empty() ? std::vector<std::string>() : SettingNames();
+  const std::vector<std::string> names =
+      options.sets.empty() ? std::vector<std::string>() : SettingNames();
   for (const std::string& text : options.sets) {
     const auto [name, value] = SplitAssignment(text, "--set");
     if (std::find(names.begin(), names.end(), name) == names.end()) {
@@ -75,7 +82,8 @@ SettingOverrides ReadSettingOptions(const SettingOptions& options) {
     }
     overrides[name] = ReadSetting(name, value);
   }
-  if (!options.capacity.empty()) overrides["capacity_bytes"] = ParseBytes(options.capacity, "--capacity");
+  if (!options.capacity.empty())
+    overrides["capacity_bytes"] = ParseBytes(options.capacity, "--capacity");
   return overrides;
 }
 
@@ -83,9 +91,12 @@ void AddOutputOptions(CLI::App& verb, OutputOptions& options) {
   verb.add_option("--format", options.format, "table (for people), csv, json, jsonl or markdown")
       ->type_name("FORMAT")
       ->capture_default_str();
-  verb.add_option("-o,--output", options.file, "Write to this file instead of standard output")->type_name("FILE");
+  verb.add_option("-o,--output", options.file, "Write to this file instead of standard output")
+      ->type_name("FILE");
   verb.add_flag("-f,--force", options.force, "Overwrite the file of -o");
-  verb.add_option("--color", options.color, "auto, always or never")->type_name("WHEN")->capture_default_str();
+  verb.add_option("--color", options.color, "auto, always or never")
+      ->type_name("WHEN")
+      ->capture_default_str();
 }
 
 struct Output::State {
@@ -110,7 +121,8 @@ Output::Output(const OutputOptions& options) : state_(std::make_unique<State>())
   state_->file = options.file;
   if (fs::exists(options.file)) {
     if (!options.force) throw Error(fmt::format("{}: exists; -f overwrites it", options.file));
-    if (!fs::is_regular_file(options.file)) throw Error(fmt::format("{}: not a file", options.file));
+    if (!fs::is_regular_file(options.file))
+      throw Error(fmt::format("{}: not a file", options.file));
   }
   state_->temporary = fmt::format("{}.{}.tmp", options.file, getpid());
   state_->out.open(state_->temporary, std::ios::binary | std::ios::trunc);
@@ -135,11 +147,13 @@ void Output::Finish() {
   state_->out.close();
   std::error_code error;
   if (state_->out) fs::rename(state_->temporary, state_->file, error);
-  if (!state_->out || error) throw Error(fmt::format("{}: can't be written to the end", state_->file));
+  if (!state_->out || error)
+    throw Error(fmt::format("{}: can't be written to the end", state_->file));
   state_->temporary.clear();
 }
 
-std::pair<std::string, std::string> SplitAssignment(const std::string& text, std::string_view option) {
+std::pair<std::string, std::string> SplitAssignment(const std::string& text,
+                                                    std::string_view option) {
   const size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0) {
     throw Error(fmt::format("{} {}: name=value expected", option, text), ExitCode::kUsage);
@@ -150,7 +164,8 @@ std::pair<std::string, std::string> SplitAssignment(const std::string& text, std
 std::string ShellQuote(std::string_view text) {
   constexpr std::string_view kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=,+@%";
-  if (!text.empty() && text.find_first_not_of(kPlain) == std::string_view::npos) return std::string(text);
+  if (!text.empty() && text.find_first_not_of(kPlain) == std::string_view::npos)
+    return std::string(text);
   std::string quoted = "'";
   for (const char c : text) {
     if (c == '\'') {

@@ -42,10 +42,12 @@ struct OutputOptions {
 };
 void AddOutputOptions(CLI::App& verb, OutputOptions& options);
 
-// Where a verb's data goes: standard output, or the file of -o, which is written whole or not at all.
+// Where a verb's data goes: standard output, or the file of -o, which is written whole or not at
+// all.
 class Output {
  public:
-  // Throws Error (kUsage) for an unknown format, (kFailed) when the file exists and -f is not given.
+  // Throws Error (kUsage) for an unknown format, (kFailed) when the file exists and -f is not
+  // given.
   explicit Output(const OutputOptions& options);
   ~Output();
   Output(const Output&) = delete;
@@ -61,8 +63,10 @@ class Output {
   std::unique_ptr<State> state_;
 };
 
-// "name=value" cut at the first `=`. Throws Error (kUsage), naming `option`, when there is none or the name is empty.
-std::pair<std::string, std::string> SplitAssignment(const std::string& text, std::string_view option);
+// "name=value" cut at the first `=`. Throws Error (kUsage), naming `option`, when there is none or
+// the name is empty.
+std::pair<std::string, std::string> SplitAssignment(const std::string& text,
+                                                    std::string_view option);
 
 // `text` as a shell takes it: quoted when it needs to be.
 std::string ShellQuote(std::string_view text);

@@ -1,4 +1,6 @@
 // oomdb query: SQL from anybody, in a sandbox.
+#include "schema/query.h"
+
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -13,9 +15,9 @@
 
 #include "cli/interrupt.h"
 #include "cli/options.h"
+#include "cli/units.h"
 #include "cli/verbs.h"
 #include "queries/catalogue.h"
-#include "schema/query.h"
 
 namespace oomdb {
 namespace {
@@ -26,6 +28,7 @@ struct Options {
   std::vector<std::string> parameters;
   double timeout_seconds = 60;
   SettingOptions settings;
+  bool human = false;
   OutputOptions output;
 };
 
@@ -33,14 +36,21 @@ struct Options {
 Value ParseValue(const std::string& text) {
   const char* const end = text.data() + text.size();
   int64_t number = 0;
-  if (const auto read = std::from_chars(text.data(), end, number); read.ec == std::errc() && read.ptr == end) {
+  if (const auto read = std::from_chars(text.data(), end, number);
+      read.ec == std::errc() && read.ptr == end) {
     return number;
   }
   double real = 0;
-  if (const auto read = std::from_chars(text.data(), end, real); read.ec == std::errc() && read.ptr == end) {
+  if (const auto read = std::from_chars(text.data(), end, real);
+      read.ec == std::errc() && read.ptr == end) {
     return real;
   }
   return text;
+}
+
+// Columns of findings and remedies whose text has sizes as `N bytes` in it.
+bool IsSentence(const std::string& column) {
+  return column == "title" || column == "detail" || column == "fix" || column == "cost";
 }
 
 std::string ReadSql(const std::string& argument) {
@@ -60,18 +70,34 @@ void Run(const Options& options) {
   if (!(options.timeout_seconds > 0 && options.timeout_seconds <= 86400)) {
     throw Error("--timeout: seconds above 0, at most 86400, expected", ExitCode::kUsage);
   }
-  limits.timeout = std::chrono::milliseconds(static_cast<int64_t>(options.timeout_seconds * 1000) + 1);
+  limits.timeout =
+      std::chrono::milliseconds(static_cast<int64_t>(options.timeout_seconds * 1000) + 1);
   limits.stop = &StopRequested();
 
-  Database database = Database::OpenReadOnly(RequireDatabase(options.database), Catalogue::Get().views(),
-                                             ReadSettingOptions(options.settings));
+  Database database =
+      Database::OpenReadOnly(RequireDatabase(options.database), Catalogue::Get().views(),
+                             ReadSettingOptions(options.settings));
   Output output(options.output);
   std::optional<TableWriter> table;
+  std::vector<bool> sentences;  // Which columns are.
   RowSink sink;
   sink.columns = [&](std::vector<std::string> columns) {
-    table.emplace(output.stream(), std::move(columns), output.table_options());
+    TableOptions look = output.table_options();
+    look.human = options.human;
+    const bool for_people =
+        look.format == TableFormat::kTable || look.format == TableFormat::kMarkdown;
+    for (const std::string& column : columns) {
+      sentences.push_back(options.human && for_people && IsSentence(column));
+    }
+    table.emplace(output.stream(), std::move(columns), look);
   };
-  sink.row = [&](Row row) { table->AddRow(std::move(row)); };
+  sink.row = [&](Row row) {
+    for (size_t i = 0; i < row.size(); ++i) {
+      auto* const text = std::get_if<std::string>(&row[i]);
+      if (sentences[i] && text != nullptr) *text = HumanizeSentence(*text);
+    }
+    table->AddRow(std::move(row));
+  };
   QueryInSandbox(database, sql, parameters, limits, sink);
   table->Finish();
   output.Finish();
@@ -84,17 +110,22 @@ void RegisterQuery(CLI::App& app, ExitCode&) {
   const auto options = std::make_shared<Options>();
   AddDatabaseOption(*verb, options->database);
   verb->add_option("SQL", options->sql, "One SELECT; - reads it from standard input")->required();
-  verb->add_option("-p,--param", options->parameters, "The value of a parameter :NAME in the SQL; repeatable")
+  verb->add_option("-p,--param", options->parameters,
+                   "The value of a parameter :NAME in the SQL; repeatable")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
   verb->add_option("--timeout", options->timeout_seconds, "Stop after this many seconds")
       ->type_name("SECONDS")
       ->capture_default_str();
+  verb->add_flag("--human", options->human,
+                 "Sizes and times in units, in tables and markdown; else exact integers");
   AddSettingOptions(*verb, options->settings);
   AddOutputOptions(*verb, options->output);
   verb->footer(
-      "Reads only, whatever the SQL says. `oomdb list tables` names what there is to ask, `oomdb show NAME` explains it.\n"
-      "Example: oomdb query --db oom.db \"SELECT name, plan_bytes FROM modules WHERE plan_bytes > :least\" -p least=0");
+      "Reads only, whatever the SQL says. `oomdb list tables` names what there is to ask, `oomdb "
+      "show NAME` explains it.\n"
+      "Example: oomdb query --db oom.db \"SELECT name, plan_bytes FROM modules WHERE plan_bytes "
+      "> :least\" -p least=0");
   verb->callback([options] { Run(*options); });
 }
 

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "cli/nearest.h"
+#include "cli/report_values.h"
 #include "schema/query.h"
 
 namespace oomdb {
@@ -19,11 +20,6 @@ constexpr auto kRuleOrder = std::to_array<std::string_view>(
      "no_donation", "capacity_below_memory", "forward_dominates", "backward_dominates", "workspace_dominates",
      "allocator_retry", "lost_events", "already_rematerialized"});
 
-// How many origins and events a report lists; all of them are in the database.
-constexpr int64_t kUsualTop = 10;
-constexpr size_t kMaxLive = 6;
-constexpr size_t kMaxBetween = 5;
-
 int RuleRank(const std::string& rule) {
   const auto found = std::find(kRuleOrder.begin(), kRuleOrder.end(), rule);
   return static_cast<int>(found - kRuleOrder.begin());
@@ -31,64 +27,6 @@ int RuleRank(const std::string& rule) {
 
 int SeverityRank(const std::string& severity) {
   return severity == "error" ? 0 : severity == "warning" ? 1 : 2;
-}
-
-std::optional<int64_t> MaybeInteger(const Value& value) {
-  if (const auto* number = std::get_if<int64_t>(&value)) return *number;
-  if (const auto* real = std::get_if<double>(&value)) return static_cast<int64_t>(*real);
-  return std::nullopt;
-}
-int64_t Integer(const Value& value) { return MaybeInteger(value).value_or(0); }
-std::optional<bool> MaybeBool(const Value& value) {
-  const auto number = MaybeInteger(value);
-  return number ? std::optional<bool>(*number != 0) : std::nullopt;
-}
-std::string Text(const Value& value) {
-  const auto* text = std::get_if<std::string>(&value);
-  return text == nullptr ? "" : *text;
-}
-
-// "outputs of jit_f execution 3" -> "outputs of jit_f execution", 3. Without a number at the end: 0.
-std::pair<std::string, int64_t> SplitSequence(const std::string& origin) {
-  const size_t at = origin.rfind(" execution ");
-  if (at == std::string::npos) return {origin, 0};
-  const std::string number = origin.substr(at + 11);
-  if (number.empty() || number.size() > 15 || !std::all_of(number.begin(), number.end(), ::isdigit)) return {origin, 0};
-  return {origin.substr(0, at + 10), std::stoll(number)};
-}
-
-// "1–9, 12"
-std::string Ranges(const std::vector<int64_t>& sorted) {
-  std::string text;
-  for (size_t i = 0; i < sorted.size();) {
-    size_t end = i;
-    while (end + 1 < sorted.size() && sorted[end + 1] == sorted[end] + 1) ++end;
-    text += fmt::format("{}{}", text.empty() ? "" : ", ", sorted[i]);
-    if (end > i) text += fmt::format("–{}", sorted[end]);
-    i = end + 1;
-  }
-  return text;
-}
-
-// What several executions of a module left alive is one thing to a person.
-std::vector<ReportLiveGroup> UniteExecutions(const std::vector<ReportLiveGroup>& groups) {
-  std::map<std::string, std::pair<ReportLiveGroup, std::vector<int64_t>>> united;
-  for (const ReportLiveGroup& group : groups) {
-    const auto [name, sequence] = SplitSequence(group.origin);
-    auto& [sum, sequences] = united[name];
-    sum.origin = name;
-    sum.bytes += group.bytes;
-    sum.count += group.count;
-    if (sequence > 0) sequences.push_back(sequence);
-  }
-  std::vector<ReportLiveGroup> out;
-  for (auto& [name, entry] : united) {
-    auto& [sum, sequences] = entry;
-    std::sort(sequences.begin(), sequences.end());
-    if (!sequences.empty()) sum.origin += (sequences.size() > 1 ? "s " : " ") + Ranges(sequences);
-    out.push_back(std::move(sum));
-  }
-  return out;
 }
 
 class Reader {
@@ -99,8 +37,8 @@ class Reader {
     ReadCaptures();
     ReadFindings();
     ChooseCapture();
-    ReadPlan();
-    if (report_.plan) ReadRun();
+    report_.plan = ReadReportPlan(database_, report_.captures[report_.shown].capture_id, scope_);
+    if (report_.plan) report_.run = ReadReportRun(database_, *report_.plan);
     FindQuiet();
     report_.top_asked = scope_.top.has_value();
     return std::move(report_);
@@ -245,214 +183,6 @@ class Reader {
                      });
   }
 
-  static std::string LabelOf(const std::string& name, std::optional<int64_t> program_id) {
-    return program_id ? fmt::format("{}({})", name, *program_id) : name;
-  }
-
-  // The module whose last execution launched nothing; else the largest that ran; else the largest plan.
-  std::optional<int64_t> ChooseModule() {
-    const int64_t capture = report_.captures[report_.shown].capture_id;
-    const std::vector<Row> rows = Ask(
-        "SELECT m.module_id, m.name, m.program_id, "
-        "COALESCE((SELECT e.failed FROM executions e WHERE e.module_id = m.module_id "
-        "ORDER BY e.start_ns DESC, e.execution_id DESC LIMIT 1), 0) AS last_failed, "
-        "CASE WHEN m.execution_count > 0 THEN 1 ELSE 0 END AS ran "
-        "FROM modules m WHERE m.capture_id = :capture "
-        "ORDER BY last_failed DESC, ran DESC, m.plan_bytes DESC NULLS LAST, m.name, m.program_id, m.module_id",
-        {{"capture", capture}});
-    if (scope_.module.empty()) {
-      return rows.empty() ? std::nullopt : std::optional<int64_t>(Integer(rows[0][0]));
-    }
-    std::vector<std::string> names;
-    for (const Row& row : rows) {
-      const std::string label = LabelOf(Text(row[1]), MaybeInteger(row[2]));
-      if (label == scope_.module || Text(row[1]) == scope_.module) return Integer(row[0]);
-      names.push_back(label);
-    }
-    throw Error(fmt::format("no module {} in this capture{}", scope_.module, DidYouMean(scope_.module, names)),
-                ExitCode::kUsage);
-  }
-
-  void ReadPlan() {
-    const std::optional<int64_t> module = ChooseModule();
-    if (!module) return;
-    const Parameters id = {{"module", *module}};
-    const std::vector<Row> rows = Ask(
-        "SELECT name, program_id, parameter_count, parameter_bytes, donated_parameter_count, donated_bytes, "
-        "output_bytes, constant_bytes, temp_bytes, plan_bytes, peak_bytes, heap_peak_bytes, remat_instruction_count "
-        "FROM modules WHERE module_id = :module",
-        id);
-    ReportPlan plan;
-    const Row& row = rows.at(0);
-    plan.module_id = *module;
-    plan.name = Text(row[0]);
-    plan.program_id = MaybeInteger(row[1]);
-    plan.has_plan = MaybeInteger(row[9]).has_value();
-    plan.parameter_count = Integer(row[2]);
-    plan.parameter_bytes = Integer(row[3]);
-    plan.donated_parameter_count = Integer(row[4]);
-    plan.donated_bytes = Integer(row[5]);
-    plan.output_bytes = Integer(row[6]);
-    plan.constant_bytes = Integer(row[7]);
-    plan.temp_bytes = Integer(row[8]);
-    plan.plan_bytes = Integer(row[9]);
-    plan.peak_bytes = Integer(row[10]);
-    plan.heap_peak_bytes = MaybeInteger(row[11]);
-    plan.remat_instruction_count = Integer(row[12]);
-    for (const Row& role : Ask("SELECT role, SUM(bytes) FROM buffers WHERE module_id = :module AND class = 'temp' AND "
-                               "memory_space = 0 AND at_peak = 1 GROUP BY role ORDER BY SUM(bytes) DESC, role",
-                               id)) {
-      plan.roles.push_back({Text(role[0]), Integer(role[1])});
-    }
-    for (const Row& space : Ask("SELECT space_name, memory_space, parameter_bytes + output_bytes + constant_bytes + "
-                                "temp_bytes AS bytes FROM module_memory WHERE module_id = :module AND memory_space <> 0 "
-                                "ORDER BY memory_space",
-                                id)) {
-      if (Integer(space[2]) > 0) plan.other_spaces.push_back({Text(space[0]), Integer(space[1]), Integer(space[2])});
-    }
-    ReadCapacity(&plan);
-    ReadGroups(&plan);
-    report_.plan = std::move(plan);
-  }
-
-  // Of the device it ran on with the least room; a module that never ran: of any.
-  void ReadCapacity(ReportPlan* plan) {
-    const std::vector<Row> rows = Ask(
-        "SELECT p.capacity_bytes, p.capacity_source, p.capacity_evidence, p.memory_bytes FROM effective_capacity p "
-        "WHERE p.capture_id = :capture AND p.capacity_bytes IS NOT NULL ORDER BY "
-        "CASE WHEN EXISTS (SELECT 1 FROM executions e WHERE e.module_id = :module AND e.device_id = p.device_id) "
-        "THEN 0 ELSE 1 END, p.capacity_bytes LIMIT 1",
-        {{"capture", report_.captures[report_.shown].capture_id}, {"module", plan->module_id}});
-    if (rows.empty()) return;
-    plan->capacity_bytes = MaybeInteger(rows[0][0]);
-    plan->capacity_source = Text(rows[0][1]);
-    plan->capacity_evidence = Text(rows[0][2]);
-    plan->memory_bytes = MaybeInteger(rows[0][3]);
-  }
-
-  // What is there at the peak: parameters, outputs and constants all the time, temps by the trace; without a trace, the temp
-  // allocations.
-  void ReadGroups(ReportPlan* plan) {
-    const std::vector<Row> rows = Ask(
-        "WITH parts AS ("
-        "SELECT bytes, shape, role, CASE WHEN instruction LIKE '%.remat%' THEN 1 ELSE 0 END AS remat, op_name, "
-        "source_file, source_line, function_name FROM buffers WHERE module_id = :module AND class = 'temp' AND "
-        "memory_space = 0 AND at_peak = 1 "
-        "UNION ALL SELECT bytes, shape, class, 0, NULL, NULL, NULL, NULL FROM plan_allocations WHERE module_id = "
-        ":module AND memory_space = 0 AND (class IN ('parameter', 'constant') OR (class = 'temp' AND :traced = 0)) "
-        "UNION ALL SELECT bytes, shape, 'output', 0, NULL, NULL, NULL, NULL FROM module_outputs WHERE module_id = "
-        ":module AND memory_space = 0 AND aliased = 0) "
-        "SELECT SUM(bytes) AS total, COUNT(*), shape, role, remat, op_name, source_file, source_line, function_name "
-        "FROM parts WHERE bytes > 0 GROUP BY shape, role, remat, op_name, source_file, source_line, function_name "
-        "ORDER BY total DESC, role, shape, op_name, source_file, source_line, remat",
-        {{"module", plan->module_id}, {"traced", int64_t{plan->heap_peak_bytes.has_value()}}});
-    for (const Row& row : rows) {
-      if (static_cast<int64_t>(plan->groups.size()) >= scope_.top.value_or(kUsualTop)) {
-        ++plan->more_groups;
-        plan->more_bytes += Integer(row[0]);
-        plan->more_buffers += Integer(row[1]);
-        continue;
-      }
-      ReportGroup group;
-      group.bytes = Integer(row[0]);
-      group.count = Integer(row[1]);
-      group.shape = Text(row[2]);
-      group.role = Text(row[3]);
-      group.rematerialized = Integer(row[4]) != 0;
-      group.op_name = Text(row[5]);
-      group.source_file = Text(row[6]);
-      group.source_line = MaybeInteger(row[7]);
-      group.function_name = Text(row[8]);
-      plan->groups.push_back(std::move(group));
-    }
-  }
-
-  void ReadRun() {
-    ReportRun run;
-    std::map<std::optional<int64_t>, size_t> place;
-    for (const Row& row : Ask(
-             "SELECT e.device_id, d.ordinal, d.kind, a.name, p.capacity_bytes, d.memory_bytes, a.peak_bytes, "
-             "a.capture_peak_bytes, e.sequence, e.failed, e.in_use_at_start_bytes, e.wait_ns, e.wait_evidence, "
-             "e.execution_id FROM executions e LEFT JOIN devices d ON d.device_id = e.device_id "
-             "LEFT JOIN effective_capacity p ON p.device_id = e.device_id "
-             "LEFT JOIN allocators a ON a.allocator_id = p.allocator_id "
-             "WHERE e.module_id = :module ORDER BY d.ordinal, e.device_id, e.start_ns, e.execution_id",
-             {{"module", report_.plan->module_id}})) {
-      const auto [found, is_new] = place.try_emplace(MaybeInteger(row[0]), run.devices.size());
-      if (is_new) {
-        ReportDevice device;
-        device.device_id = MaybeInteger(row[0]);
-        device.ordinal = MaybeInteger(row[1]);
-        device.kind = Text(row[2]);
-        device.allocator = Text(row[3]);
-        device.capacity_bytes = MaybeInteger(row[4]);
-        device.memory_bytes = MaybeInteger(row[5]);
-        device.peak_bytes = MaybeInteger(row[6]);
-        device.capture_peak_bytes = MaybeInteger(row[7]);
-        run.devices.push_back(std::move(device));
-      }
-      ReportDevice& device = run.devices[found->second];
-      ++device.execution_count;
-      if (Integer(row[9]) != 0) {
-        ++device.failed_count;
-        device.failed_sequences.push_back(Integer(row[8]));
-      }
-      if (const auto in_use = MaybeInteger(row[10])) device.in_use_at_starts.push_back(*in_use);
-      if (const auto wait = MaybeInteger(row[11]); wait && *wait > 0) {
-        ++device.wait_count;
-        if (*wait > device.longest_wait_ns) {
-          device.longest_wait_ns = *wait;
-          device.wait_evidence = Text(row[12]);
-        }
-      }
-      device.last_execution_id = MaybeInteger(row[13]);
-    }
-    if (run.devices.empty()) return;
-    for (size_t i = 0; i < run.devices.size(); ++i) {
-      const auto worth = [](const ReportDevice& d) {
-        return std::tuple(d.failed_count, d.in_use_at_starts.empty() ? int64_t{0} : d.in_use_at_starts.back());
-      };
-      if (worth(run.devices[i]) > worth(run.devices[run.shown])) run.shown = i;
-    }
-    ReadLive(&run);
-    ReadBetween(&run);
-    report_.run = std::move(run);
-  }
-
-  void ReadLive(ReportRun* run) {
-    const ReportDevice& device = run->devices[run->shown];
-    if (!device.last_execution_id) return;
-    std::vector<ReportLiveGroup> groups;
-    for (const Row& row : Ask("SELECT origin, SUM(bytes), SUM(count) FROM live_at_start WHERE execution_id = :execution "
-                              "GROUP BY origin ORDER BY origin",
-                              {{"execution", *device.last_execution_id}})) {
-      groups.push_back({Text(row[0]), Integer(row[1]), Integer(row[2])});
-    }
-    groups = UniteExecutions(groups);
-    std::sort(groups.begin(), groups.end(), [](const ReportLiveGroup& a, const ReportLiveGroup& b) {
-      return a.bytes != b.bytes ? a.bytes > b.bytes : a.origin < b.origin;
-    });
-    for (ReportLiveGroup& group : groups) {
-      if (run->live.size() >= kMaxLive) {
-        ++run->more_live_groups;
-        run->more_live_bytes += group.bytes;
-      } else {
-        run->live.push_back(std::move(group));
-      }
-    }
-  }
-
-  void ReadBetween(ReportRun* run) {
-    const ReportDevice& device = run->devices[run->shown];
-    if (!device.device_id) return;
-    for (const Row& row : Ask("SELECT event, count FROM launch_gap_events WHERE device_id = :device AND module_id = "
-                              ":module ORDER BY position",
-                              {{"device", *device.device_id}, {"module", report_.plan->module_id}})) {
-      if (run->between.size() >= kMaxBetween) break;
-      run->between.push_back(Text(row[0]) + (Integer(row[1]) > 1 ? fmt::format(" × {}", Integer(row[1])) : ""));
-    }
-  }
-
   bool Found(std::string_view rule) const {
     const int64_t shown = report_.captures[report_.shown].capture_id;
     return std::any_of(report_.findings.begin(), report_.findings.end(), [&](const ReportFinding& f) {
@@ -486,8 +216,6 @@ class Reader {
 };
 
 }  // namespace
-
-std::string ReportPlan::Label() const { return program_id ? fmt::format("{}({})", name, *program_id) : name; }
 
 Report ReadReport(Database& database, const ReportScope& scope) { return Reader(database, scope).Read(); }
 

@@ -158,6 +158,10 @@ struct ReportScope {
 // Throws Error (kUsage) when the scope names nothing that is there; nearest names are offered.
 Report ReadReport(Database& database, const ReportScope& scope);
 
+// Its parts. Of a capture without a module, and of a module that never ran: std::nullopt.
+std::optional<ReportPlan> ReadReportPlan(Database& database, int64_t capture_id, const ReportScope& scope);
+std::optional<ReportRun> ReadReportRun(Database& database, const ReportPlan& plan);
+
 }  // namespace oomdb
 
 #endif  // OOMDB_CLI_REPORT_MODEL_H_

@@ -1,4 +1,5 @@
-// oomdb self-test: a built-in capture through the whole path, so that a user knows that this program works here.
+// oomdb self-test: a built-in capture through the whole path, so that a user knows that this
+// program works here.
 #include <fmt/format.h>
 #include <stdlib.h>
 
@@ -28,7 +29,8 @@ class TemporaryFolder {
  public:
   TemporaryFolder() {
     std::string name = (fs::temp_directory_path() / "oomdb-self-test-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw Error(fmt::format("{}: can't make a folder here", name));
+    if (mkdtemp(name.data()) == nullptr)
+      throw Error(fmt::format("{}: can't make a folder here", name));
     path_ = name;
   }
   ~TemporaryFolder() {
@@ -61,18 +63,31 @@ std::vector<Check> Checks() {
   using Truth = SelfTestTruth;
   const std::string text = "jit_step";
   return {
-      {"the capture is whole", "SELECT run, host, kind, status FROM captures",
-       {std::string("run1"), std::string("built-in"), std::string("xplane"), std::string("complete")}},
-      {"the plan is read", "SELECT name, program_id, parameter_bytes, output_bytes, temp_bytes, plan_bytes FROM modules",
-       {text, int64_t{7}, Truth::kParameterBytes, Truth::kOutputBytes, Truth::kTempBytes, Truth::kPlanBytes}},
-      {"the heap is replayed", "SELECT heap_peak_bytes, peak_bytes FROM modules", {Truth::kTempBytes, Truth::kPlanBytes}},
-      {"the allocator is measured", "SELECT name, capacity_bytes, capture_peak_bytes, reconciliation_breaks FROM allocators",
-       {std::string("GPU_0_bfc"), Truth::kCapacityBytes, Truth::kParameterBytes + Truth::kOutputBytes, int64_t{0}}},
-      {"the failed execution is recognised", "SELECT module_name, launched, failed FROM executions",
+      {"the capture is whole",
+       "SELECT run, host, kind, status FROM captures",
+       {std::string("run1"), std::string("built-in"), std::string("xplane"),
+        std::string("complete")}},
+      {"the plan is read",
+       "SELECT name, program_id, parameter_bytes, output_bytes, temp_bytes, plan_bytes FROM "
+       "modules",
+       {text, int64_t{7}, Truth::kParameterBytes, Truth::kOutputBytes, Truth::kTempBytes,
+        Truth::kPlanBytes}},
+      {"the heap is replayed",
+       "SELECT heap_peak_bytes, peak_bytes FROM modules",
+       {Truth::kTempBytes, Truth::kPlanBytes}},
+      {"the allocator is measured",
+       "SELECT name, capacity_bytes, capture_peak_bytes, reconciliation_breaks FROM allocators",
+       {std::string("GPU_0_bfc"), Truth::kCapacityBytes,
+        Truth::kParameterBytes + Truth::kOutputBytes, int64_t{0}}},
+      {"the failed execution is recognised",
+       "SELECT module_name, launched, failed FROM executions",
        {text, int64_t{0}, int64_t{1}}},
-      {"the cause is found", "SELECT severity, module_name, bytes FROM findings WHERE rule = 'step_does_not_fit'",
+      {"the cause is found",
+       "SELECT severity, module_name, bytes FROM findings WHERE rule = 'step_does_not_fit'",
        {std::string("error"), text, Truth::kPlanBytes}},
-      {"the database is sound", "SELECT COUNT(*) FROM ingest_issues WHERE severity = 'error'", {int64_t{0}}},
+      {"the database is sound",
+       "SELECT COUNT(*) FROM ingest_issues WHERE severity = 'error'",
+       {int64_t{0}}},
   };
 }
 
@@ -93,10 +108,13 @@ std::string Describe(const Row& row) {
   return text;
 }
 
-// What a check's query gives: "a, b" for its one row, else how many there are; "" when that is as expected.
+// What a check's query gives: "a, b" for its one row, else how many there are; "" when that is as
+// expected.
 std::string Difference(Database& database, const Check& check) {
   std::vector<Row> rows;
-  QueryInSandbox(database, check.sql, {}, {}, {[](std::vector<std::string>) {}, [&](Row row) { rows.push_back(std::move(row)); }});
+  QueryInSandbox(
+      database, check.sql, {}, {},
+      {[](std::vector<std::string>) {}, [&](Row row) { rows.push_back(std::move(row)); }});
   if (rows.size() == 1 && rows[0] == check.expected) return "";
   return rows.size() == 1 ? Describe(rows[0]) : fmt::format("{} rows", rows.size());
 }
@@ -109,7 +127,8 @@ ExitCode Run() {
   const std::string path = (folder.path() / "oom.db").string();
   int failures = 0;
   const auto report = [&](const std::string& what, const std::string& problem) {
-    std::cout << (problem.empty() ? "ok      " : "FAILED  ") << what << (problem.empty() ? "" : ": " + problem) << "\n";
+    std::cout << (problem.empty() ? "ok      " : "FAILED  ") << what
+              << (problem.empty() ? "" : ": " + problem) << "\n";
     failures += !problem.empty();
   };
   {
@@ -118,15 +137,18 @@ ExitCode Run() {
     request.paths = {folder.path().string()};
     Reasons reasons;
     const IngestTotals first = IngestPaths(database, request, reasons);
-    report("a capture of 1 GPU is ingested", first.stored == 1 && first.rejected == 0 ? "" : reasons.text + "not stored");
+    report("a capture of 1 GPU is ingested",
+           first.stored == 1 && first.rejected == 0 ? "" : reasons.text + "not stored");
     const IngestTotals again = IngestPaths(database, request, reasons);
-    report("the same again changes nothing", again.already_there == 1 ? "" : reasons.text + "stored twice");
+    report("the same again changes nothing",
+           again.already_there == 1 ? "" : reasons.text + "stored twice");
   }
   for (const Check& check : Checks()) {
     // The sandbox stays on a connection: one each.
     Database database = Database::OpenReadOnly(path, Catalogue::Get().views());
     const std::string got = Difference(database, check);
-    report(check.what, got.empty() ? "" : fmt::format("expected {}, got {}", Describe(check.expected), got));
+    report(check.what,
+           got.empty() ? "" : fmt::format("expected {}, got {}", Describe(check.expected), got));
   }
   std::cout << (failures == 0 ? "all is well" : fmt::format("{} checks failed", failures)) << "\n";
   return failures == 0 ? ExitCode::kClean : ExitCode::kFailed;
@@ -135,7 +157,8 @@ ExitCode Run() {
 }  // namespace
 
 void RegisterSelfTest(CLI::App& app, ExitCode& exit_code) {
-  CLI::App* const verb = app.add_subcommand("self-test", "Check this program on a built-in capture");
+  CLI::App* const verb =
+      app.add_subcommand("self-test", "Check this program on a built-in capture");
   verb->footer("Reads and writes in a temporary folder only.\nExample: oomdb self-test");
   verb->callback([&exit_code] { exit_code = Run(); });
 }

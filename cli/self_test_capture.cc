@@ -19,9 +19,10 @@ void SetShape(proto::ShapeProto* shape, int64_t bytes) {
   shape->add_dimensions(bytes / 4);
 }
 
-// One instruction with the logical buffer and the allocation that it fills; ids are 1, 2, 3 for all three.
-proto::BufferAllocationProto* AddValue(proto::HloProto* hlo, const std::string& name, const char* opcode,
-                                       int64_t bytes, int64_t operand) {
+// One instruction with the logical buffer and the allocation that it fills; ids are 1, 2, 3 for all
+// three.
+proto::BufferAllocationProto* AddValue(proto::HloProto* hlo, const std::string& name,
+                                       const char* opcode, int64_t bytes, int64_t operand) {
   proto::HloComputationProto* const entry = hlo->mutable_hlo_module()->mutable_computations(0);
   const int64_t id = entry->instructions_size() + 1;
   proto::HloInstructionProto* const instruction = entry->add_instructions();
@@ -60,14 +61,17 @@ std::string StepPlan() {
   proto::HloComputationProto* const entry = module->add_computations();
   entry->set_name("main");
   entry->set_id(1);
-  proto::BufferAllocationProto* const parameter = AddValue(&hlo, "x", "parameter", Truth::kParameterBytes, 0);
+  proto::BufferAllocationProto* const parameter =
+      AddValue(&hlo, "x", "parameter", Truth::kParameterBytes, 0);
   parameter->set_is_entry_computation_parameter(true);
   AddValue(&hlo, "scores", "dot", Truth::kTempBytes, 1);
   AddValue(&hlo, "loss", "reduce", Truth::kOutputBytes, 2)->set_maybe_live_out(true);
   entry->set_root_id(3);
-  proto::HeapSimulatorTrace* const trace = hlo.mutable_buffer_assignment()->add_heap_simulator_traces();
+  proto::HeapSimulatorTrace* const trace =
+      hlo.mutable_buffer_assignment()->add_heap_simulator_traces();
   trace->set_buffer_allocation_index(1);
-  for (const auto kind : {proto::HeapSimulatorTrace::Event::ALLOC, proto::HeapSimulatorTrace::Event::FREE}) {
+  for (const auto kind :
+       {proto::HeapSimulatorTrace::Event::ALLOC, proto::HeapSimulatorTrace::Event::FREE}) {
     auto* const event = trace->add_events();
     event->set_kind(kind);
     event->set_buffer_id(2);
@@ -78,7 +82,9 @@ std::string StepPlan() {
 // Names of events and stats are metadata of their plane, referred to by id.
 class PlaneWriter {
  public:
-  PlaneWriter(proto::XSpace* space, const std::string& name) : plane_(space->add_planes()) { plane_->set_name(name); }
+  PlaneWriter(proto::XSpace* space, const std::string& name) : plane_(space->add_planes()) {
+    plane_->set_name(name);
+  }
 
   proto::XPlane* plane() { return plane_; }
 
@@ -89,7 +95,8 @@ class PlaneWriter {
     return id;
   }
 
-  proto::XStat* AddStat(google::protobuf::RepeatedPtrField<proto::XStat>* stats, const std::string& name) {
+  proto::XStat* AddStat(google::protobuf::RepeatedPtrField<proto::XStat>* stats,
+                        const std::string& name) {
     const int64_t id = plane_->stat_metadata_size() + 1;
     (*plane_->mutable_stat_metadata())[id].set_id(id);
     (*plane_->mutable_stat_metadata())[id].set_name(name);
@@ -98,7 +105,8 @@ class PlaneWriter {
     return stat;
   }
 
-  proto::XEvent* AddEvent(proto::XLine* line, const std::string& name, int64_t start_ns, int64_t duration_ns) {
+  proto::XEvent* AddEvent(proto::XLine* line, const std::string& name, int64_t start_ns,
+                          int64_t duration_ns) {
     proto::XEvent* const event = line->add_events();
     event->set_metadata_id(EventId(name));
     event->set_offset_ps(start_ns * 1000);
@@ -110,8 +118,8 @@ class PlaneWriter {
   proto::XPlane* const plane_;
 };
 
-void AddMemoryEvent(PlaneWriter* host, proto::XLine* line, const std::string& name, int64_t start_ns,
-                    int64_t in_use_bytes) {
+void AddMemoryEvent(PlaneWriter* host, proto::XLine* line, const std::string& name,
+                    int64_t start_ns, int64_t in_use_bytes) {
   proto::XEvent* const event = host->AddEvent(line, name, start_ns, 0);
   host->AddStat(event->mutable_stats(), "allocator_name")->set_str_value("GPU_0_bfc");
   const int64_t available = Truth::kCapacityBytes - in_use_bytes;
@@ -141,7 +149,8 @@ std::string SelfTestCapture() {
   metadata.AddStat(stats, "program_id")->set_uint64_value(7);
 
   PlaneWriter device(&space, "/device:GPU:0");
-  device.AddStat(device.plane()->mutable_stats(), "memory_size")->set_uint64_value(2 * Truth::kCapacityBytes);
+  device.AddStat(device.plane()->mutable_stats(), "memory_size")
+      ->set_uint64_value(2 * Truth::kCapacityBytes);
 
   PlaneWriter host(&space, "/host:CPU");
   proto::XLine* const line = host.plane()->add_lines();
@@ -152,7 +161,8 @@ std::string SelfTestCapture() {
   host.AddEvent(line, "CommonPjRtLoadedExecutable::Execute (jit_step)", 2000, 48000);
   host.AddEvent(line, "CommonPjRtLoadedExecutable::ExecuteHelperOnSingleDevice", 3000, 46000);
   host.AddEvent(line, "Build buffer allocations", 4000, 20000);
-  AddMemoryEvent(&host, line, "MemoryAllocation", 5000, Truth::kParameterBytes + Truth::kOutputBytes);
+  AddMemoryEvent(&host, line, "MemoryAllocation", 5000,
+                 Truth::kParameterBytes + Truth::kOutputBytes);
   AddMemoryEvent(&host, line, "MemoryDeallocation", 30000, Truth::kParameterBytes);
   return space.SerializeAsString();
 }

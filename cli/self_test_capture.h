@@ -7,8 +7,9 @@
 
 namespace oomdb {
 
-// What is true of the capture by construction. One GPU with a pool of 64 MiB; one module, jit_step (program 7), that
-// needs 8 MiB of parameters, 4 MiB of outputs and 96 MiB of temps, called once: it got its output, not its temps.
+// What is true of the capture by construction. One GPU with a pool of 64 MiB; one module, jit_step
+// (program 7), that needs 8 MiB of parameters, 4 MiB of outputs and 96 MiB of temps, called once:
+// it got its output, not its temps.
 struct SelfTestTruth {
   static constexpr int64_t kMiB = int64_t{1} << 20;
   static constexpr int64_t kCapacityBytes = 64 * kMiB;

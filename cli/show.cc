@@ -25,7 +25,8 @@ constexpr size_t kLabelWidth = 12;
 
 class Page {
  public:
-  Page(std::ostream& out, const TableOptions& look) : out_(out), width_(std::min<size_t>(look.width, 110)), color_(look.color) {}
+  Page(std::ostream& out, const TableOptions& look)
+      : out_(out), width_(std::min<size_t>(look.width, 110)), color_(look.color) {}
 
   void Title(const std::string& name, const std::string& title) {
     out_ << Paint(Style::kBold, name, color_) << "\n";
@@ -37,7 +38,8 @@ class Page {
     if (text.empty()) return;
     const std::vector<std::string> lines = Wrap(text, width_ - kLabelWidth);
     for (size_t i = 0; i < lines.size(); ++i) {
-      out_ << (i == 0 ? Paint(Style::kDim, PadRight(label, kLabelWidth), color_) : std::string(kLabelWidth, ' '))
+      out_ << (i == 0 ? Paint(Style::kDim, PadRight(label, kLabelWidth), color_)
+                      : std::string(kLabelWidth, ' '))
            << lines[i] << "\n";
     }
   }
@@ -48,14 +50,18 @@ class Page {
     const size_t indent = widest + 4;
     out_ << "\n" << Paint(Style::kDim, "columns", color_) << "\n";
     for (const ColumnMeaning& column : columns) {
-      const std::vector<std::string> lines = Wrap(column.meaning, width_ > indent + 20 ? width_ - indent : 20);
+      const std::vector<std::string> lines =
+          Wrap(column.meaning, width_ > indent + 20 ? width_ - indent : 20);
       for (size_t i = 0; i < lines.size(); ++i) {
-        out_ << (i == 0 ? "  " + PadRight(column.name, widest) + "  " : std::string(indent, ' ')) << lines[i] << "\n";
+        out_ << (i == 0 ? "  " + PadRight(column.name, widest) + "  " : std::string(indent, ' '))
+             << lines[i] << "\n";
       }
     }
   }
 
-  void Sql(const std::string& sql) { out_ << "\n" << Paint(Style::kDim, "SQL", color_) << "\n" << sql << ";\n"; }
+  void Sql(const std::string& sql) {
+    out_ << "\n" << Paint(Style::kDim, "SQL", color_) << "\n" << sql << ";\n";
+  }
 
   void Gap() { out_ << "\n"; }
 
@@ -82,7 +88,8 @@ void ShowView(Page& page, const CatalogueEntry& entry) {
 void ShowTable(Page& page, const TableDescription& table) {
   page.Title(table.name, table.meaning);
   std::vector<ColumnMeaning> columns;
-  for (const ColumnDescription& column : table.columns) columns.push_back({column.name, column.meaning});
+  for (const ColumnDescription& column : table.columns)
+    columns.push_back({column.name, column.meaning});
   page.Columns(columns);
   page.Sql(table.sql);
 }
@@ -110,17 +117,22 @@ void Run(const Options& options) {
     names.push_back(table.name);
   }
   for (const CatalogueEntry& entry : Catalogue::Get().entries()) names.push_back(entry.id);
-  throw Error(fmt::format("no rule, view or table {}{}", options.name, DidYouMean(options.name, names)),
-              ExitCode::kUsage);
+  throw Error(
+      fmt::format("no rule, view or table {}{}", options.name, DidYouMean(options.name, names)),
+      ExitCode::kUsage);
 }
 
 }  // namespace
 
 void RegisterShow(CLI::App& app, ExitCode&) {
-  CLI::App* const verb = app.add_subcommand("show", "Explain a rule, a view or a table, with its SQL");
+  CLI::App* const verb =
+      app.add_subcommand("show", "Explain a rule, a view or a table, with its SQL");
   const auto options = std::make_shared<Options>();
-  verb->add_option("NAME", options->name, "A rule, view or table; `oomdb list tables` names them")->required();
-  verb->add_option("--color", options->color, "auto, always or never")->type_name("WHEN")->capture_default_str();
+  verb->add_option("NAME", options->name, "A rule, view or table; `oomdb list tables` names them")
+      ->required();
+  verb->add_option("--color", options->color, "auto, always or never")
+      ->type_name("WHEN")
+      ->capture_default_str();
   verb->footer("Example: oomdb show findings");
   verb->callback([options] { Run(*options); });
 }

@@ -1,5 +1,5 @@
-// The verbs of the command line. To add one: its file cli/<verb>.cc with its Register function, a line here and one in
-// command_line.cc.
+// The verbs of the command line. To add one: its file cli/<verb>.cc with its Register function, a
+// line here and one in command_line.cc.
 #ifndef OOMDB_CLI_VERBS_H_
 #define OOMDB_CLI_VERBS_H_
 
@@ -11,9 +11,10 @@ class App;
 
 namespace oomdb {
 
-// Each adds its subcommand to `app`, with options, help and an example that runs. When the command line names the
-// subcommand, its callback does the work while `app` parses; it throws Error, or writes to `exit_code` what the program
-// is to exit with when that is not kClean. Both references must outlive the parsing.
+// Each adds its subcommand to `app`, with options, help and an example that runs. When the command
+// line names the subcommand, its callback does the work while `app` parses; it throws Error, or
+// writes to `exit_code` what the program is to exit with when that is not kClean. Both references
+// must outlive the parsing.
 void RegisterIngest(CLI::App& app, ExitCode& exit_code);
 void RegisterReport(CLI::App& app, ExitCode& exit_code);
 void RegisterQuery(CLI::App& app, ExitCode& exit_code);

@@ -5,7 +5,8 @@
 //   diagnoses/<rule>.sql            a rule: one row per finding
 //   diagnoses/items/<rule>_items.sql        the evidence behind its findings
 //   diagnoses/remedies/<rule>_remedies.sql  what to do about them
-// To add a rule: add its file (and its cases). The header of a file, before its CREATE VIEW, is read here:
+// To add a rule: add its file (and its cases). The header of a file, before its CREATE VIEW, is
+// read here:
 //   -- id: NAME
 //   -- title: …
 //   -- asks: … / -- needs: … / -- tags: … / -- severity: … / -- cause: …
@@ -13,7 +14,8 @@
 //   --   name: meaning (unit)
 //   -- how to read: …
 //   -- next: …
-// A text may go on in lines that begin with `--   `. Facts need id, title and columns, rules all of it.
+// A text may go on in lines that begin with `--   `. Facts need id, title and columns, rules all of
+// it.
 //
 // `findings`, `finding_items`, `remedies` and `rules` are generated from the rules.
 #ifndef OOMDB_QUERIES_CATALOGUE_H_
@@ -55,7 +57,8 @@ struct CatalogueEntry {
 
 class Catalogue {
  public:
-  // Of files as they lie in queries/. What is wrong with them goes to problems(); such a file is left out.
+  // Of files as they lie in queries/. What is wrong with them goes to problems(); such a file is
+  // left out.
   explicit Catalogue(std::span<const EmbeddedFile> files);
 
   // Of the files compiled in.
@@ -78,7 +81,8 @@ class Catalogue {
   std::vector<std::string> problems_;
 };
 
-// Reads one file. Throws Error, naming the file, when its header or its statement isn't as described above.
+// Reads one file. Throws Error, naming the file, when its header or its statement isn't as
+// described above.
 CatalogueEntry ReadViewFile(const EmbeddedFile& file);
 
 }  // namespace oomdb

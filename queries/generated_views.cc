@@ -17,11 +17,12 @@ std::string Quote(std::string_view text) {
   return quoted + "'";
 }
 
-// The same expression wherever a finding is referred to. Only a cast with a length means the same on every engine.
+// The same expression wherever a finding is referred to. Only a cast with a length means the same
+// on every engine.
 std::string FindingId(std::string_view rule) {
   return fmt::format(
-      "'{}:' || CAST(capture_id AS VARCHAR(20)) || ':' || COALESCE(CAST(device_id AS VARCHAR(20)), '-') || ':' || "
-      "COALESCE(CAST(module_id AS VARCHAR(20)), '-')",
+      "'{}:' || CAST(capture_id AS VARCHAR(20)) || ':' || COALESCE(CAST(device_id AS "
+      "VARCHAR(20)), '-') || ':' || COALESCE(CAST(module_id AS VARCHAR(20)), '-')",
       rule);
 }
 
@@ -54,7 +55,8 @@ CatalogueEntry Findings(const std::vector<CatalogueEntry>& entries) {
   view.id = "findings";
   view.title = "What is wrong: one row per rule, capture, device and module";
   view.columns = {
-      {"finding_id", "names the finding in finding_items and remedies: rule, capture, device, module"},
+      {"finding_id",
+       "names the finding in finding_items and remedies: rule, capture, device, module"},
       {"capture_id", "the capture"},
       {"run", "its run"},
       {"host", "its host"},
@@ -63,7 +65,9 @@ CatalogueEntry Findings(const std::vector<CatalogueEntry>& entries) {
       {"module_name", "its name"},
       {"execution_id", "the execution that failed or shows it; NULL when there is none"},
       {"rule", "the rule's name"},
-      {"severity", "error (explains a failure, or the step can't run), warning (will fail, or wastes a lot), info"},
+      {"severity",
+       "error (explains a failure, or the step can't run), warning (will fail, or wastes a lot), "
+       "info"},
       {"evidence", "measured, read or inferred"},
       {"title", "one line; sizes are integers and ` bytes`, times integers and ` ns`"},
       {"detail", "the numbers behind it, in the same form"},
@@ -71,15 +75,16 @@ CatalogueEntry Findings(const std::vector<CatalogueEntry>& entries) {
       {"device_id", "the row of devices; NULL when it is about no device"},
   };
   view.how_to_read =
-      "Errors first. The rule's own page (`oomdb show RULE`) says what its numbers mean; finding_items has the evidence "
-      "behind a finding and remedies what to do.";
+      "Errors first. The rule's own page (`oomdb show RULE`) says what its numbers mean; "
+      "finding_items has the evidence behind a finding and remedies what to do.";
   std::vector<std::string> selects;
   for (const CatalogueEntry& entry : entries) {
     if (entry.kind != ViewKind::kRule) continue;
-    selects.push_back(fmt::format(
-        "SELECT {} AS finding_id, capture_id, run, host, device, module_id, module_name, execution_id, '{}' AS rule, "
-        "severity, evidence, title, detail, bytes, device_id FROM {}",
-        FindingId(entry.id), entry.id, entry.id));
+    selects.push_back(
+        fmt::format("SELECT {} AS finding_id, capture_id, run, host, device, module_id, "
+                    "module_name, execution_id, '{}' AS rule, severity, evidence, title, detail, "
+                    "bytes, device_id FROM {}",
+                    FindingId(entry.id), entry.id, entry.id));
   }
   view.select = Union(selects, NoRows(view.columns));
   return view;
@@ -90,18 +95,16 @@ CatalogueEntry FindingItems(const std::vector<CatalogueEntry>& entries) {
   view.id = "finding_items";
   view.title = "The evidence behind the findings: largest buffers, live groups, holders, hosts";
   view.columns = {
-      {"finding_id", "the finding"},
-      {"position", "its place, from 1"},
-      {"kind", "what it is"},
-      {"label", "its name, verbatim from the capture"},
-      {"bytes", "its size (bytes)"},
-      {"count", "how many of them"},
+      {"finding_id", "the finding"}, {"position", "its place, from 1"},
+      {"kind", "what it is"},        {"label", "its name, verbatim from the capture"},
+      {"bytes", "its size (bytes)"}, {"count", "how many of them"},
   };
   std::vector<std::string> selects;
   for (const CatalogueEntry& entry : entries) {
     if (entry.kind != ViewKind::kItems) continue;
-    selects.push_back(fmt::format("SELECT {} AS finding_id, position, kind, label, bytes, count FROM {}",
-                                  FindingId(WithoutSuffix(entry.id, "_items")), entry.id));
+    selects.push_back(
+        fmt::format("SELECT {} AS finding_id, position, kind, label, bytes, count FROM {}",
+                    FindingId(WithoutSuffix(entry.id, "_items")), entry.id));
   }
   view.select = Union(selects, NoRows(view.columns));
   return view;
@@ -125,9 +128,10 @@ CatalogueEntry Remedies(const std::vector<CatalogueEntry>& entries) {
   std::vector<std::string> selects;
   for (const CatalogueEntry& entry : entries) {
     if (entry.kind != ViewKind::kRemedies) continue;
-    selects.push_back(fmt::format(
-        "SELECT {} AS finding_id, position, fix, saving_bytes, needs_bytes, fits, cost, changes_results, evidence FROM {}",
-        FindingId(WithoutSuffix(entry.id, "_remedies")), entry.id));
+    selects.push_back(
+        fmt::format("SELECT {} AS finding_id, position, fix, saving_bytes, needs_bytes, fits, "
+                    "cost, changes_results, evidence FROM {}",
+                    FindingId(WithoutSuffix(entry.id, "_remedies")), entry.id));
   }
   view.select = Union(selects, NoRows(view.columns));
   return view;
@@ -138,18 +142,17 @@ CatalogueEntry RulesView(const std::vector<CatalogueEntry>& entries) {
   view.id = "rules";
   view.title = "The rules there are";
   view.columns = {
-      {"rule", "its name, which is also its view's"},
-      {"title", "what it says"},
-      {"asks", "the question that it answers"},
-      {"cause", "why that happens"},
+      {"rule", "its name, which is also its view's"}, {"title", "what it says"},
+      {"asks", "the question that it answers"},       {"cause", "why that happens"},
       {"how_to_read", "what its numbers mean"},
   };
   std::vector<std::string> selects;
   for (const CatalogueEntry& entry : entries) {
     if (entry.kind != ViewKind::kRule) continue;
-    selects.push_back(fmt::format("SELECT {} AS rule, {} AS title, {} AS asks, {} AS cause, {} AS how_to_read",
-                                  Quote(entry.id), Quote(entry.title), Quote(entry.asks), Quote(entry.cause),
-                                  Quote(entry.how_to_read)));
+    selects.push_back(
+        fmt::format("SELECT {} AS rule, {} AS title, {} AS asks, {} AS cause, {} AS how_to_read",
+                    Quote(entry.id), Quote(entry.title), Quote(entry.asks), Quote(entry.cause),
+                    Quote(entry.how_to_read)));
   }
   view.select = Union(selects, NoRows(view.columns));
   return view;
@@ -158,7 +161,8 @@ CatalogueEntry RulesView(const std::vector<CatalogueEntry>& entries) {
 }  // namespace
 
 std::vector<CatalogueEntry> GeneratedViews(const std::vector<CatalogueEntry>& entries) {
-  std::vector<CatalogueEntry> views = {Findings(entries), FindingItems(entries), Remedies(entries), RulesView(entries)};
+  std::vector<CatalogueEntry> views = {Findings(entries), FindingItems(entries), Remedies(entries),
+                                       RulesView(entries)};
   for (CatalogueEntry& view : views) view.kind = ViewKind::kGenerated;
   return views;
 }

@@ -8,7 +8,8 @@
 
 namespace oomdb {
 
-// `findings`, `finding_items`, `remedies` and `rules`, from the rules, items and remedies among `entries`.
+// `findings`, `finding_items`, `remedies` and `rules`, from the rules, items and remedies among
+// `entries`.
 std::vector<CatalogueEntry> GeneratedViews(const std::vector<CatalogueEntry>& entries);
 
 }  // namespace oomdb

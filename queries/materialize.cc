@@ -21,7 +21,9 @@ std::set<std::string> Identifiers(std::string_view sql) {
       i = std::min(sql.find('\'', i + 1), sql.size() - 1) + 1;
     } else if (std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_') {
       size_t end = i;
-      while (end < sql.size() && (std::isalnum(static_cast<unsigned char>(sql[end])) != 0 || sql[end] == '_')) ++end;
+      while (end < sql.size() &&
+             (std::isalnum(static_cast<unsigned char>(sql[end])) != 0 || sql[end] == '_'))
+        ++end;
       found.emplace(sql.substr(i, end - i));
       i = end;
     } else {
@@ -37,8 +39,8 @@ class Planner {
 
   std::vector<std::string> Order() {
     for (const CatalogueEntry& entry : catalogue_.entries()) {
-      const bool asked =
-          entry.kind == ViewKind::kRule || entry.kind == ViewKind::kItems || entry.kind == ViewKind::kRemedies;
+      const bool asked = entry.kind == ViewKind::kRule || entry.kind == ViewKind::kItems ||
+                         entry.kind == ViewKind::kRemedies;
       if (asked) Visit(entry);
     }
     return std::move(order_);
@@ -66,7 +68,9 @@ class Planner {
 
 }  // namespace
 
-std::vector<std::string> MaterializationOrder(const Catalogue& catalogue) { return Planner(catalogue).Order(); }
+std::vector<std::string> MaterializationOrder(const Catalogue& catalogue) {
+  return Planner(catalogue).Order();
+}
 
 void MaterializeRules(Database& database, const Catalogue& catalogue) {
   SQLite::Database& connection = database.connection();
@@ -74,7 +78,8 @@ void MaterializeRules(Database& database, const Catalogue& catalogue) {
   const std::string schema = database.path().empty() ? "main" : "temp";
   for (const std::string& id : MaterializationOrder(catalogue)) {
     connection.exec(fmt::format("DROP VIEW IF EXISTS {}.{}", schema, id));
-    connection.exec(fmt::format("CREATE TABLE {}.{} AS {}", schema, id, catalogue.Find(id)->select));
+    connection.exec(
+        fmt::format("CREATE TABLE {}.{} AS {}", schema, id, catalogue.Find(id)->select));
   }
 }
 

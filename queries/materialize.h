@@ -1,8 +1,9 @@
 // Computing the building blocks once.
 //
-// A rule stands on views that stand on views, and SQLite expands each of them at every mention: asking for all
-// findings, their items and their remedies plans the same blocks dozens of times. Who asks for all of them in one
-// session (the report) has the blocks computed once, as tables of the session.
+// A rule stands on views that stand on views, and SQLite expands each of them at every mention:
+// asking for all findings, their items and their remedies plans the same blocks dozens of times.
+// Who asks for all of them in one session (the report) has the blocks computed once, as tables of
+// the session.
 #ifndef OOMDB_QUERIES_MATERIALIZE_H_
 #define OOMDB_QUERIES_MATERIALIZE_H_
 
@@ -11,8 +12,9 @@
 
 namespace oomdb {
 
-// Replaces, in a read-only or a throw-away database, the rules and the views that they stand on by tables with the same rows.
-// Views over stored tables alone stay views. What is ingested or set afterwards is not seen. Throws SQLite::Exception.
+// Replaces, in a read-only or a throw-away database, the rules and the views that they stand on by
+// tables with the same rows. Views over stored tables alone stay views. What is ingested or set
+// afterwards is not seen. Throws SQLite::Exception.
 void MaterializeRules(Database& database, const Catalogue& catalogue);
 
 // The ids of the entries to compute, each after those it mentions.

@@ -11,11 +11,15 @@
 namespace oomdb {
 namespace {
 
-bool StartsWith(std::string_view text, std::string_view prefix) { return text.substr(0, prefix.size()) == prefix; }
+bool StartsWith(std::string_view text, std::string_view prefix) {
+  return text.substr(0, prefix.size()) == prefix;
+}
 
 std::string_view Trim(std::string_view text) {
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front()))) text.remove_prefix(1);
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back()))) text.remove_suffix(1);
+  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front())))
+    text.remove_prefix(1);
+  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())))
+    text.remove_suffix(1);
   return text;
 }
 
@@ -45,7 +49,8 @@ std::string* Field(CatalogueEntry& entry, std::string_view key) {
 bool IsIdentifier(std::string_view text) {
   if (text.empty()) return false;
   for (const char c : text) {
-    if (!(std::islower(static_cast<unsigned char>(c)) || std::isdigit(static_cast<unsigned char>(c)) || c == '_')) {
+    if (!(std::islower(static_cast<unsigned char>(c)) ||
+          std::isdigit(static_cast<unsigned char>(c)) || c == '_')) {
       return false;
     }
   }
@@ -91,11 +96,13 @@ class HeaderReader {
         entry_.columns.push_back({std::string(name), std::string(Trim(text.substr(colon + 1)))});
         return;
       }
-      if (entry_.columns.empty()) throw Error(fmt::format("{}: column without a name: {}", file_.path, text));
+      if (entry_.columns.empty())
+        throw Error(fmt::format("{}: column without a name: {}", file_.path, text));
       entry_.columns.back().meaning += fmt::format(" {}", text);
       return;
     }
-    if (text_ == nullptr) throw Error(fmt::format("{}: a header line that continues nothing: {}", file_.path, text));
+    if (text_ == nullptr)
+      throw Error(fmt::format("{}: a header line that continues nothing: {}", file_.path, text));
     if (!text_->empty()) *text_ += ' ';
     *text_ += text;
   }
@@ -124,7 +131,8 @@ void CheckComplete(const CatalogueEntry& entry) {
   need("next", entry.next);
 }
 
-// The text of the one statement; `;` may only end it. Quotes and comments are skipped when looking for one.
+// The text of the one statement; `;` may only end it. Quotes and comments are skipped when looking
+// for one.
 std::string_view OnlyStatement(const EmbeddedFile& file, std::string_view sql) {
   for (size_t i = 0; i < sql.size(); ++i) {
     if (sql[i] == '\'') {
@@ -160,14 +168,16 @@ CatalogueEntry ReadViewFile(const EmbeddedFile& file) {
     rest.remove_prefix(newline == std::string_view::npos ? rest.size() : newline + 1);
   }
   CheckComplete(entry);
-  if (!IsIdentifier(entry.id)) throw Error(fmt::format("{}: id {} is not lower_snake_case", file.path, entry.id));
+  if (!IsIdentifier(entry.id))
+    throw Error(fmt::format("{}: id {} is not lower_snake_case", file.path, entry.id));
   const std::string_view stem = file.path.substr(file.path.rfind('/') + 1);
   if (stem != entry.id + ".sql") {
     throw Error(fmt::format("{}: id {} is not the file's name", file.path, entry.id));
   }
   const std::string_view statement = OnlyStatement(file, rest);
   const std::string head = fmt::format("CREATE VIEW {} AS", entry.id);
-  if (!StartsWith(statement, head)) throw Error(fmt::format("{}: `{}` expected after the header", file.path, head));
+  if (!StartsWith(statement, head))
+    throw Error(fmt::format("{}: `{}` expected after the header", file.path, head));
   entry.select = Trim(statement.substr(head.size()));
   return entry;
 }

@@ -27,7 +27,8 @@ void SqlValue::Bind(SQLite::Statement& statement, int index) const {
   }
 }
 
-BulkInsert::BulkInsert(SQLite::Database& connection, const std::string& table, const std::string& columns)
+BulkInsert::BulkInsert(SQLite::Database& connection, const std::string& table,
+                       const std::string& columns)
     : connection_(connection),
       head_(fmt::format("INSERT INTO {} ({}) VALUES ", table, columns)),
       column_count_(static_cast<int>(std::count(columns.begin(), columns.end(), ',')) + 1) {
@@ -46,7 +47,8 @@ std::unique_ptr<SQLite::Statement> BulkInsert::Prepare(int rows) {
 }
 
 void BulkInsert::Add(std::initializer_list<SqlValue> row) {
-  if (static_cast<int>(row.size()) != column_count_) throw std::logic_error(head_ + ": wrong number of cells");
+  if (static_cast<int>(row.size()) != column_count_)
+    throw std::logic_error(head_ + ": wrong number of cells");
   waiting_.insert(waiting_.end(), row.begin(), row.end());
   if (waiting_.size() < static_cast<size_t>(column_count_) * kRowsPerStatement) return;
   if (batch_ == nullptr) batch_ = Prepare(kRowsPerStatement);
@@ -58,7 +60,8 @@ void BulkInsert::Add(std::initializer_list<SqlValue> row) {
 
 void BulkInsert::Flush() {
   if (waiting_.empty()) return;
-  const std::unique_ptr<SQLite::Statement> rest = Prepare(static_cast<int>(waiting_.size()) / column_count_);
+  const std::unique_ptr<SQLite::Statement> rest =
+      Prepare(static_cast<int>(waiting_.size()) / column_count_);
   for (size_t i = 0; i < waiting_.size(); ++i) waiting_[i].Bind(*rest, static_cast<int>(i) + 1);
   rest->exec();
   waiting_.clear();

@@ -20,13 +20,19 @@ namespace {
 // Issues that the summary carries; all of them are stored.
 constexpr size_t kMaxSummaryIssues = 20;
 
-SqlValue Text(std::string_view text) { return text.empty() ? SqlValue() : SqlValue(CleanText(text)); }
+SqlValue Text(std::string_view text) {
+  return text.empty() ? SqlValue() : SqlValue(CleanText(text));
+}
 
-SqlValue OptionalText(const std::optional<std::string>& text) { return text.has_value() ? Text(*text) : SqlValue(); }
+SqlValue OptionalText(const std::optional<std::string>& text) {
+  return text.has_value() ? Text(*text) : SqlValue();
+}
 
 int64_t NowUnixNs() {
   using std::chrono::system_clock;
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(system_clock::now().time_since_epoch()).count();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             system_clock::now().time_since_epoch())
+      .count();
 }
 
 }  // namespace
@@ -39,30 +45,41 @@ struct CaptureWriter::State {
         strings(connection),
         plans(connection, strings),
         captures(connection, "captures",
-                 "capture_id, run, host, process_index, path, content_hash, bytes, kind, status, format_note, "
-                 "jax_version, started_unix_ns, duration_ns, ingested_unix_ns, ingester_version"),
+                 "capture_id, run, host, process_index, path, content_hash, bytes, kind, status, "
+                 "format_note, jax_version, started_unix_ns, duration_ns, ingested_unix_ns, "
+                 "ingester_version"),
         issues(connection, "ingest_issues", "capture_id, severity, what, detail, count"),
         devices(connection, "devices",
                 "device_id, capture_id, ordinal, local_ordinal, kind, name, vendor, memory_bytes"),
         modules(connection, "stored_modules",
-                "module_id, capture_id, plan_id, program_id, name, fingerprint, platform, execution_count"),
-        allocators(connection, "allocators",
-                   "allocator_id, capture_id, device_id, name, capacity_bytes, peak_bytes, capture_peak_bytes, "
-                   "in_use_first_bytes, in_use_last_bytes, before_capture_bytes, allocation_count, "
-                   "deallocation_count, reconciliation_breaks, last_available_bytes, last_fragmentation"),
-        executions(connection, "stored_executions",
-                   "execution_id, capture_id, device_id, module_id, module_name_id, sequence, start_ns, end_ns, "
-                   "launched, failed, in_use_at_start_bytes, peak_in_use_bytes, output_bytes, temp_bytes, wait_ns, "
-                   "wait_evidence, retry_count, failed_allocation_index, thread_id, launch_event_id"),
+                "module_id, capture_id, plan_id, program_id, name, fingerprint, platform, "
+                "execution_count"),
+        allocators(
+            connection, "allocators",
+            "allocator_id, capture_id, device_id, name, capacity_bytes, peak_bytes, "
+            "capture_peak_bytes, in_use_first_bytes, in_use_last_bytes, before_capture_bytes, "
+            "allocation_count, deallocation_count, reconciliation_breaks, last_available_bytes, "
+            "last_fragmentation"),
+        executions(
+            connection, "stored_executions",
+            "execution_id, capture_id, device_id, module_id, module_name_id, sequence, start_ns, "
+            "end_ns, launched, failed, in_use_at_start_bytes, peak_in_use_bytes, output_bytes, "
+            "temp_bytes, wait_ns, wait_evidence, retry_count, failed_allocation_index, "
+            "thread_id, launch_event_id"),
         allocations(connection, "stored_allocations",
-                    "allocation_id, capture_id, allocator_id, address, requested_bytes, bytes, alloc_ns, free_ns, "
-                    "in_use_after_bytes, fragmentation, execution_id, module_id, allocation_index, purpose, "
-                    "origin_id, alloc_event_id, free_event_id"),
-        events(connection, "stored_host_events",
-               "event_id, capture_id, thread_id, name_id, start_ns, end_ns, parent_id, execution_id") {}
+                    "allocation_id, capture_id, allocator_id, address, requested_bytes, bytes, "
+                    "alloc_ns, free_ns, in_use_after_bytes, fragmentation, execution_id, "
+                    "module_id, allocation_index, purpose, origin_id, alloc_event_id, "
+                    "free_event_id"),
+        events(
+            connection, "stored_host_events",
+            "event_id, capture_id, thread_id, name_id, start_ns, end_ns, parent_id, execution_id") {
+  }
 
   int64_t FirstFreeId(const char* table, const char* column) {
-    return connection.execAndGet(fmt::format("SELECT COALESCE(MAX({}), 0) + 1 FROM {}", column, table)).getInt64();
+    return connection
+        .execAndGet(fmt::format("SELECT COALESCE(MAX({}), 0) + 1 FROM {}", column, table))
+        .getInt64();
   }
 
   SQLite::Database& connection;
@@ -72,8 +89,11 @@ struct CaptureWriter::State {
   BulkInsert captures, issues, devices, modules, allocators, executions, allocations, events;
 };
 
-CaptureWriter::CaptureWriter(Database& database, CaptureSource source, const std::atomic<bool>* stop)
-    : state_(std::make_unique<State>(database.connection())), source_(std::move(source)), stop_(stop) {
+CaptureWriter::CaptureWriter(Database& database, CaptureSource source,
+                             const std::atomic<bool>* stop)
+    : state_(std::make_unique<State>(database.connection())),
+      source_(std::move(source)),
+      stop_(stop) {
   summary_.capture_id = state_->FirstFreeId("captures", "capture_id");
   base_[kDevice] = state_->FirstFreeId("devices", "device_id");
   base_[kModule] = state_->FirstFreeId("stored_modules", "module_id");
@@ -87,7 +107,8 @@ CaptureWriter::CaptureWriter(Database& database, CaptureSource source, const std
 CaptureWriter::~CaptureWriter() = default;
 
 std::optional<int64_t> CaptureWriter::KnownCapture() const {
-  SQLite::Statement find(state_->connection, "SELECT capture_id FROM captures WHERE content_hash = ?");
+  SQLite::Statement find(state_->connection,
+                         "SELECT capture_id FROM captures WHERE content_hash = ?");
   find.bind(1, source_.content_hash);
   if (!find.executeStep()) return std::nullopt;
   return find.getColumn(0).getInt64();
@@ -117,31 +138,34 @@ void CaptureWriter::Add(const CaptureFact& fact) {
 }
 
 void CaptureWriter::Add(const IssueFact& fact) {
-  state_->issues.Add({summary_.capture_id, fact.severity, CleanText(fact.what), Text(fact.detail), fact.count});
+  state_->issues.Add(
+      {summary_.capture_id, fact.severity, CleanText(fact.what), Text(fact.detail), fact.count});
   ++summary_.issue_count;
   if (summary_.issues.size() < kMaxSummaryIssues) summary_.issues.push_back(fact);
 }
 
 void CaptureWriter::Add(const DeviceFact& fact) {
-  state_->devices.Add({NextId(kDevice), summary_.capture_id, fact.ordinal, fact.local_ordinal, fact.kind,
-                       Text(fact.name), Text(fact.vendor), fact.memory_bytes});
+  state_->devices.Add({NextId(kDevice), summary_.capture_id, fact.ordinal, fact.local_ordinal,
+                       fact.kind, Text(fact.name), Text(fact.vendor), fact.memory_bytes});
 }
 
 void CaptureWriter::Add(const ModuleFact& fact) {
   std::optional<int64_t> plan_id;
   if (fact.plan != nullptr) {
     plan_id = state_->plans.Write(fact.hlo_hash, *fact.plan);
-    has_plan_ = has_plan_ || !fact.plan->allocations.empty();
+    has_plan_ = has_plan_ || fact.plan->has_buffer_assignment;
   }
-  state_->modules.Add({NextId(kModule), summary_.capture_id, plan_id, fact.program_id, CleanText(fact.name),
-                       Text(fact.hlo_hash), Text(fact.platform), fact.execution_count});
+  state_->modules.Add({NextId(kModule), summary_.capture_id, plan_id, fact.program_id,
+                       CleanText(fact.name), Text(fact.hlo_hash), Text(fact.platform),
+                       fact.execution_count});
 }
 
 void CaptureWriter::Add(const AllocatorFact& fact) {
-  state_->allocators.Add({NextId(kAllocator), summary_.capture_id, Id(kDevice, fact.device), CleanText(fact.name),
-                          fact.capacity_bytes, fact.peak_bytes, fact.capture_peak_bytes, fact.in_use_first_bytes,
-                          fact.in_use_last_bytes, fact.before_capture_bytes, fact.allocation_count,
-                          fact.deallocation_count, fact.reconciliation_breaks, fact.last_available_bytes,
+  state_->allocators.Add({NextId(kAllocator), summary_.capture_id, Id(kDevice, fact.device),
+                          CleanText(fact.name), fact.capacity_bytes, fact.peak_bytes,
+                          fact.capture_peak_bytes, fact.in_use_first_bytes, fact.in_use_last_bytes,
+                          fact.before_capture_bytes, fact.allocation_count, fact.deallocation_count,
+                          fact.reconciliation_breaks, fact.last_available_bytes,
                           fact.last_fragmentation});
 }
 
@@ -149,27 +173,45 @@ void CaptureWriter::Add(const ExecutionFact& fact) {
   std::optional<int64_t> launched;
   if (fact.launched.has_value()) launched = *fact.launched;
   const int64_t failed = fact.launched.has_value() && !*fact.launched;
-  state_->executions.Add({NextId(kExecution), summary_.capture_id, Id(kDevice, fact.device), Id(kModule, fact.module),
-                          state_->strings.Intern(fact.module_name), fact.sequence, fact.start_ns, fact.end_ns, launched,
-                          failed, fact.in_use_at_start_bytes, fact.peak_in_use_bytes, fact.output_bytes,
-                          fact.temp_bytes, fact.wait_ns, Text(fact.wait_evidence), fact.retry_count,
-                          fact.failed_allocation_index, state_->strings.Intern(fact.thread),
+  state_->executions.Add({NextId(kExecution),
+                          summary_.capture_id,
+                          Id(kDevice, fact.device),
+                          Id(kModule, fact.module),
+                          state_->strings.Intern(fact.module_name),
+                          fact.sequence,
+                          fact.start_ns,
+                          fact.end_ns,
+                          launched,
+                          failed,
+                          fact.in_use_at_start_bytes,
+                          fact.peak_in_use_bytes,
+                          fact.output_bytes,
+                          fact.temp_bytes,
+                          fact.wait_ns,
+                          Text(fact.wait_evidence),
+                          fact.retry_count,
+                          fact.failed_allocation_index,
+                          state_->strings.Intern(fact.thread),
                           Id(kEvent, fact.launch_event)});
 }
 
 void CaptureWriter::Add(const AllocationFact& fact) {
-  state_->allocations.Add({NextId(kAllocation), summary_.capture_id, Id(kAllocator, fact.allocator), fact.address,
-                           fact.requested_bytes, fact.bytes, fact.alloc_ns, fact.free_ns, fact.in_use_after_bytes,
-                           fact.fragmentation, Id(kExecution, fact.execution), Id(kModule, fact.module),
-                           fact.allocation_index, Text(fact.purpose), state_->strings.Intern(fact.origin),
-                           Id(kEvent, fact.alloc_event), Id(kEvent, fact.free_event)});
+  state_->allocations.Add(
+      {NextId(kAllocation), summary_.capture_id, Id(kAllocator, fact.allocator), fact.address,
+       fact.requested_bytes, fact.bytes, fact.alloc_ns, fact.free_ns, fact.in_use_after_bytes,
+       fact.fragmentation, Id(kExecution, fact.execution), Id(kModule, fact.module),
+       fact.allocation_index, Text(fact.purpose), state_->strings.Intern(fact.origin),
+       Id(kEvent, fact.alloc_event), Id(kEvent, fact.free_event)});
 }
 
 void CaptureWriter::Add(const HostEventFact& fact) {
   // An event or thread may have no name: it is one of the capture's, so `?` rather than a lost row.
-  const auto intern = [&](std::string_view text) { return state_->strings.Intern(text.empty() ? "?" : text); };
-  state_->events.Add({NextId(kEvent), summary_.capture_id, intern(fact.thread), intern(fact.name), fact.start_ns,
-                      fact.end_ns, Id(kEvent, fact.parent), Id(kExecution, fact.execution)});
+  const auto intern = [&](std::string_view text) {
+    return state_->strings.Intern(text.empty() ? "?" : text);
+  };
+  state_->events.Add({NextId(kEvent), summary_.capture_id, intern(fact.thread), intern(fact.name),
+                      fact.start_ns, fact.end_ns, Id(kEvent, fact.parent),
+                      Id(kExecution, fact.execution)});
 }
 
 void CaptureWriter::WriteLabels(const std::optional<std::string>& run,
@@ -177,8 +219,8 @@ void CaptureWriter::WriteLabels(const std::optional<std::string>& run,
   if (labels.empty()) return;
   if (!run.has_value()) throw Error("--label needs a run: name it with --run", ExitCode::kUsage);
   SQLite::Statement insert(state_->connection,
-                           "INSERT INTO run_labels (run, name, label) VALUES (?, ?, ?) "
-                           "ON CONFLICT (run, name) DO UPDATE SET label = excluded.label");
+                           "INSERT INTO run_labels (run, name, label) VALUES (?, ?, ?) ON "
+                           "CONFLICT (run, name) DO UPDATE SET label = excluded.label");
   for (const auto& [name, label] : labels) {
     insert.bind(1, CleanText(*run));
     insert.bind(2, CleanText(name));
@@ -193,8 +235,8 @@ void CaptureWriter::CheckReferences() const {
                                                  "execution", "allocation", "host event"};
   for (int kind = 0; kind < kKinds; ++kind) {
     if (largest_reference_[kind] >= count_[kind]) {
-      throw Error(fmt::format("the importer refers to {} {}, of {}", kNames[kind], largest_reference_[kind],
-                              count_[kind]));
+      throw Error(fmt::format("the importer refers to {} {}, of {}", kNames[kind],
+                              largest_reference_[kind], count_[kind]));
     }
   }
 }
@@ -202,8 +244,9 @@ void CaptureWriter::CheckReferences() const {
 void CaptureWriter::Flush() {
   state_->strings.Flush();
   state_->plans.Flush();
-  for (BulkInsert* insert : {&state_->captures, &state_->issues, &state_->devices, &state_->modules,
-                             &state_->allocators, &state_->executions, &state_->allocations, &state_->events}) {
+  for (BulkInsert* insert :
+       {&state_->captures, &state_->issues, &state_->devices, &state_->modules, &state_->allocators,
+        &state_->executions, &state_->allocations, &state_->events}) {
     insert->Flush();
   }
 }
@@ -219,11 +262,12 @@ CaptureSummary CaptureWriter::Commit(const std::map<std::string, std::string>& l
   summary_.truncated = capture_->truncated;
   summary_.run = source_.run;
   summary_.host = source_.host.has_value() ? source_.host : own_host;
-  state_->captures.Add({summary_.capture_id, OptionalText(summary_.run), OptionalText(summary_.host), capture_->process_index,
+  state_->captures.Add({summary_.capture_id, OptionalText(summary_.run),
+                        OptionalText(summary_.host), capture_->process_index,
                         CleanText(source_.path), source_.content_hash, source_.bytes, summary_.kind,
                         std::string(summary_.truncated ? "truncated" : "complete"), Text(note),
-                        Text(capture_->jax_version), capture_->started_unix_ns, capture_->duration_ns, NowUnixNs(),
-                        std::string(kVersion)});
+                        Text(capture_->jax_version), capture_->started_unix_ns,
+                        capture_->duration_ns, NowUnixNs(), std::string(kVersion)});
   Flush();
   WriteLabels(summary_.run, labels);
   state_->transaction.commit();
@@ -239,8 +283,8 @@ CaptureSummary CaptureWriter::CommitKnown(int64_t capture_id, const std::optiona
                                           const std::optional<std::string>& host,
                                           const std::map<std::string, std::string>& labels) {
   SQLite::Statement update(state_->connection,
-                           "UPDATE captures SET run = COALESCE(?1, run), host = COALESCE(?2, host) "
-                           "WHERE capture_id = ?3 RETURNING kind, status, run, host");
+                           "UPDATE captures SET run = COALESCE(?1, run), host = COALESCE(?2, "
+                           "host) WHERE capture_id = ?3 RETURNING kind, status, run, host");
   run.has_value() ? update.bind(1, CleanText(*run)) : update.bind(1);
   host.has_value() ? update.bind(2, CleanText(*host)) : update.bind(2);
   update.bind(3, capture_id);

@@ -30,7 +30,8 @@ struct CaptureSource {
 // What was written, for the line after the ingest.
 struct CaptureSummary {
   int64_t capture_id = 0;
-  bool already_there = false;  // The same content had been ingested before; nothing else below is filled in then.
+  bool already_there =
+      false;  // The same content had been ingested before; nothing else below is filled in then.
   bool truncated = false;
   std::string kind;
   std::optional<std::string> run;
@@ -46,13 +47,14 @@ struct CaptureSummary {
 
 class CaptureWriter : public FactSink {
  public:
-  // Begins the transaction, waiting for other writers. When `stop` becomes true, the next fact throws Error with
-  // kInterrupted. `database` must outlive this.
+  // Begins the transaction, waiting for other writers. When `stop` becomes true, the next fact
+  // throws Error with kInterrupted. `database` must outlive this.
   CaptureWriter(Database& database, CaptureSource source, const std::atomic<bool>* stop = nullptr);
   // Rolls back unless Commit or CommitKnown was called.
   ~CaptureWriter() override;
 
-  // The capture with this content, if it is in the database. Asked within the transaction, so the answer holds.
+  // The capture with this content, if it is in the database. Asked within the transaction, so the
+  // answer holds.
   std::optional<int64_t> KnownCapture() const;
 
   void Add(const CaptureFact& fact) override;
@@ -64,11 +66,11 @@ class CaptureWriter : public FactSink {
   void Add(const AllocationFact& fact) override;
   void Add(const HostEventFact& fact) override;
 
-  // True when some module so far has a plan with allocations.
+  // True when some module so far has a plan with a buffer assignment.
   bool has_plan() const { return has_plan_; }
 
-  // `labels` are those of the capture's run. Throws Error when the facts are not of one whole capture (no CaptureFact,
-  // a reference to a fact that never came): a fault of the importer.
+  // `labels` are those of the capture's run. Throws Error when the facts are not of one whole
+  // capture (no CaptureFact, a reference to a fact that never came): a fault of the importer.
   CaptureSummary Commit(const std::map<std::string, std::string>& labels);
 
   // For content that is there already: replaces `run` and `host` where given, and adds the labels.
@@ -84,7 +86,8 @@ class CaptureWriter : public FactSink {
   int64_t Id(Kind kind, Index index);
   std::optional<int64_t> Id(Kind kind, const std::optional<Index>& index);
   int64_t NextId(Kind kind);
-  void WriteLabels(const std::optional<std::string>& run, const std::map<std::string, std::string>& labels);
+  void WriteLabels(const std::optional<std::string>& run,
+                   const std::map<std::string, std::string>& labels);
   void Flush();
   void CheckReferences() const;
 

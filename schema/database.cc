@@ -20,12 +20,16 @@ namespace fs = std::filesystem;
 
 // Several ingests into one file wait for one another: longer than any one capture takes.
 constexpr int kBusyTimeoutMs = 15 * 60 * 1000;
+// A reader only waits while a writer commits or its changes outgrow the cache; past this it says
+// so.
+constexpr int kReadTimeoutMs = 60 * 1000;
 // Page cache, in KiB: the indexes of a large ingest stay in memory.
 constexpr int kCacheKib = 64 * 1024;
 
-std::unique_ptr<SQLite::Database> Connect(const std::string& path, int flags) {
+std::unique_ptr<SQLite::Database> Connect(const std::string& path, int flags,
+                                          int timeout_ms = kBusyTimeoutMs) {
   try {
-    return std::make_unique<SQLite::Database>(path, flags, kBusyTimeoutMs);
+    return std::make_unique<SQLite::Database>(path, flags, timeout_ms);
   } catch (const SQLite::Exception& error) {
     throw Error(fmt::format("{}: can't be opened as a database: {}", path, error.what()));
   }
@@ -39,14 +43,16 @@ void RefuseNetworkFileSystem(const std::string& path) {
   if (statfs(path.c_str(), &status) != 0 && statfs(place.c_str(), &status) != 0) return;
   const std::string_view name = NetworkFileSystemName(static_cast<uint64_t>(status.f_type));
   if (name.empty()) return;
-  throw Error(fmt::format(
-      "{}: it is on {}, where file locks can't be trusted; ingest into a file on a local disk of each host, then "
-      "unite them with `oomdb merge`",
-      path, name));
+  throw Error(
+      fmt::format("{}: it is on {}, where file locks can't be trusted; ingest into a file on a "
+                  "local disk of each host, then unite them with `oomdb merge`",
+                  path, name));
 }
 
 // Reads the file's header, so only after Inspect.
-void SetCache(SQLite::Database& connection) { connection.exec(fmt::format("PRAGMA cache_size = -{}", kCacheKib)); }
+void SetCache(SQLite::Database& connection) {
+  connection.exec(fmt::format("PRAGMA cache_size = -{}", kCacheKib));
+}
 
 int64_t Number(SQLite::Database& connection, const std::string& sql) {
   return connection.execAndGet(sql).getInt64();
@@ -64,21 +70,25 @@ FileState Inspect(SQLite::Database& connection, const std::string& path, int* ve
     objects = Number(connection, "SELECT COUNT(*) FROM sqlite_master");
   } catch (const SQLite::Exception& error) {
     if (error.getErrorCode() == SQLITE_NOTADB) {
-      throw Error(fmt::format("{}: not a database; --db names a file that oomdb made or is to make", path),
-                  ExitCode::kForeignFile);
+      throw Error(
+          fmt::format("{}: not a database; --db names a file that oomdb made or is to make", path),
+          ExitCode::kForeignFile);
     }
     throw;
   }
   if (id == 0 && objects == 0) return FileState::kNew;
   if (id != kApplicationId) {
-    throw Error(fmt::format("{}: a database of another program (application id {:#x}, ours is {:#x}); name another file",
+    throw Error(fmt::format("{}: a database of another program (application id {:#x}, ours is "
+                            "{:#x}); name another file",
                             path, static_cast<uint32_t>(id), kApplicationId),
                 ExitCode::kForeignFile);
   }
   if (*version > SchemaVersion()) {
-    throw Error(fmt::format("{}: written by a newer oomdb (schema version {}, this program knows {}); update oomdb", path,
-                            *version, SchemaVersion()),
-                ExitCode::kForeignFile);
+    throw Error(
+        fmt::format(
+            "{}: written by a newer oomdb (schema version {}, this program knows {}); update oomdb",
+            path, *version, SchemaVersion()),
+        ExitCode::kForeignFile);
   }
   return FileState::kOurs;
 }
@@ -93,7 +103,8 @@ void CreateTables(SQLite::Database& connection) {
 void StoreViews(SQLite::Database& connection, std::span<const ViewDefinition> views) {
   std::map<std::string, std::string> stored;
   SQLite::Statement query(connection, "SELECT name, sql FROM sqlite_master WHERE type = 'view'");
-  while (query.executeStep()) stored[query.getColumn(0).getString()] = query.getColumn(1).getString();
+  while (query.executeStep())
+    stored[query.getColumn(0).getString()] = query.getColumn(1).getString();
   for (const ViewDefinition& view : views) {
     const std::string text = fmt::format("CREATE VIEW {} AS {}", view.name, view.select);
     const auto found = stored.find(view.name);
@@ -109,16 +120,19 @@ void Override(SQLite::Database& connection, const SettingOverrides& overrides) {
     setting.has_value() ? update.bind(1, *setting) : update.bind(1);
     update.bind(2, name);
     if (update.exec() == 0) {
-      throw Error(fmt::format("no setting {}; `oomdb list settings` names them", name), ExitCode::kUsage);
+      throw Error(fmt::format("no setting {}; `oomdb list settings` names them", name),
+                  ExitCode::kUsage);
     }
     update.reset();
   }
 }
 
-// `temp.settings` with every default: settings.sql names the table without a schema, and temp comes first.
+// `temp.settings` with every default: settings.sql names the table without a schema, and temp comes
+// first.
 void MakeDefaultSettings(SQLite::Database& connection) {
   connection.exec(
-      "CREATE TEMP TABLE settings (name TEXT PRIMARY KEY, setting INTEGER, meaning TEXT NOT NULL) STRICT, WITHOUT ROWID");
+      "CREATE TEMP TABLE settings (name TEXT PRIMARY KEY, setting INTEGER, meaning TEXT NOT "
+      "NULL) STRICT, WITHOUT ROWID");
   connection.exec(std::string(SettingsSql()));
 }
 
@@ -126,10 +140,10 @@ void MakeDefaultSettings(SQLite::Database& connection) {
 void StoreSettings(SQLite::Database& connection) {
   MakeDefaultSettings(connection);
   connection.exec(
-      "INSERT OR IGNORE INTO main.settings SELECT name, setting, meaning FROM temp.settings;"
-      "UPDATE main.settings SET meaning = d.meaning FROM temp.settings d "
-      "WHERE d.name = main.settings.name AND d.meaning <> main.settings.meaning;"
-      "DROP TABLE temp.settings");
+      "INSERT OR IGNORE INTO main.settings SELECT name, setting, meaning FROM "
+      "temp.settings;UPDATE main.settings SET meaning = d.meaning FROM temp.settings d WHERE "
+      "d.name = main.settings.name AND d.meaning <> main.settings.meaning;DROP TABLE "
+      "temp.settings");
 }
 
 // What a file from somebody else may not do, however its schema is made.
@@ -142,7 +156,8 @@ void Distrust(SQLite::Database& connection) {
   connection.exec("PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0");
 }
 
-// A writer that was killed leaves a journal that a read-only connection can't roll back: do it here.
+// A writer that was killed leaves a journal that a read-only connection can't roll back: do it
+// here.
 void RollBackJournal(const std::string& path) {
   const bool hot = fs::exists(path + "-journal");
   if (!hot) return;
@@ -154,13 +169,15 @@ void RollBackJournal(const std::string& path) {
   }
 }
 
-// Views in `temp`, over a `temp.settings` that has the file's values, our defaults for the rest, and the overrides.
+// Views in `temp`, over a `temp.settings` that has the file's values, our defaults for the rest,
+// and the overrides.
 void ShadowWithOurs(SQLite::Database& connection, std::span<const ViewDefinition> views,
                     const SettingOverrides& overrides) {
   MakeDefaultSettings(connection);
   connection.exec(
-      "INSERT OR REPLACE INTO temp.settings SELECT name, setting, meaning FROM main.settings WHERE typeof(name) = 'text' "
-      "AND typeof(setting) IN ('integer', 'null') AND typeof(meaning) = 'text'");
+      "INSERT OR REPLACE INTO temp.settings SELECT name, setting, meaning FROM main.settings "
+      "WHERE typeof(name) = 'text' AND typeof(setting) IN ('integer', 'null') AND "
+      "typeof(meaning) = 'text'");
   Override(connection, overrides);
   for (const ViewDefinition& view : views) {
     connection.exec(fmt::format("CREATE TEMP VIEW {} AS {}", view.name, view.select));
@@ -175,16 +192,19 @@ Database::Database(Database&&) noexcept = default;
 Database& Database::operator=(Database&&) noexcept = default;
 Database::~Database() = default;
 
-Database Database::OpenForIngest(const std::string& path, std::span<const ViewDefinition> views, bool must_exist) {
+Database Database::OpenForIngest(const std::string& path, std::span<const ViewDefinition> views,
+                                 bool must_exist) {
   if (must_exist && !fs::exists(path)) throw Error(fmt::format("{}: no such database", path));
   if (fs::is_directory(path)) throw Error(fmt::format("{}: a folder; --db names a file", path));
   RefuseNetworkFileSystem(path);
-  std::unique_ptr<SQLite::Database> connection = Connect(path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+  std::unique_ptr<SQLite::Database> connection =
+      Connect(path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
   int version = 0;
   // Looked at before the lock, so that a foreign file isn't even locked.
   Inspect(*connection, path, &version);
   SetCache(*connection);
-  // Full sync and the default journal are SQLite's defaults; said here because a SIGKILL must never cost the file.
+  // Full sync and the default journal are SQLite's defaults; said here because a SIGKILL must never
+  // cost the file.
   connection->exec("PRAGMA synchronous = FULL; PRAGMA foreign_keys = OFF");
   try {
     SQLite::Transaction transaction(*connection, SQLite::TransactionBehavior::IMMEDIATE);
@@ -205,18 +225,21 @@ Database Database::OpenForIngest(const std::string& path, std::span<const ViewDe
 Database Database::OpenReadOnly(const std::string& path, std::span<const ViewDefinition> views,
                                 const SettingOverrides& overrides) {
   if (!fs::exists(path)) {
-    throw Error(fmt::format("{}: no such database; make it with `oomdb ingest --db {} PATH…`", path, path));
+    throw Error(
+        fmt::format("{}: no such database; make it with `oomdb ingest --db {} PATH…`", path, path));
   }
   if (fs::is_directory(path)) throw Error(fmt::format("{}: a folder; --db names a file", path));
   RollBackJournal(path);
-  std::unique_ptr<SQLite::Database> connection = Connect(path, SQLite::OPEN_READONLY);
+  std::unique_ptr<SQLite::Database> connection =
+      Connect(path, SQLite::OPEN_READONLY, kReadTimeoutMs);
   int version = 0;
   if (Inspect(*connection, path, &version) == FileState::kNew) {
     throw Error(fmt::format("{}: empty; fill it with `oomdb ingest --db {} PATH…`", path, path));
   }
   Distrust(*connection);
   if (version < SchemaVersion()) {
-    std::unique_ptr<SQLite::Database> copy = Connect("", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+    std::unique_ptr<SQLite::Database> copy =
+        Connect("", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
     SQLite::Backup(*copy, *connection).executeStep();
     Distrust(*copy);
     SQLite::Transaction transaction(*copy);
@@ -229,9 +252,12 @@ Database Database::OpenReadOnly(const std::string& path, std::span<const ViewDef
   return Database(std::move(connection), path);
 }
 
-Database Database::Throwaway(std::span<const ViewDefinition> views, const SettingOverrides& overrides) {
-  // An empty name: SQLite keeps it in memory and spills to an unlinked temporary file when it outgrows the cache.
-  std::unique_ptr<SQLite::Database> connection = Connect("", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+Database Database::Throwaway(std::span<const ViewDefinition> views,
+                             const SettingOverrides& overrides) {
+  // An empty name: SQLite keeps it in memory and spills to an unlinked temporary file when it
+  // outgrows the cache.
+  std::unique_ptr<SQLite::Database> connection =
+      Connect("", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
   SetCache(*connection);
   connection->exec("PRAGMA synchronous = OFF");
   CreateTables(*connection);
@@ -242,8 +268,8 @@ Database Database::Throwaway(std::span<const ViewDefinition> views, const Settin
 }
 
 std::string_view NetworkFileSystemName(uint64_t file_system_type) {
-  // Magic numbers of Linux's magic.h and of the file systems' own headers. f_type is signed on some systems: compare
-  // the low 32 bits.
+  // Magic numbers of Linux's magic.h and of the file systems' own headers. f_type is signed on some
+  // systems: compare the low 32 bits.
   switch (static_cast<uint32_t>(file_system_type)) {
     case 0x00006969:
       return "NFS";

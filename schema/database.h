@@ -1,8 +1,8 @@
 // The database file: opening it for the three uses there are, and everything that guards it.
 //
 // - ingest: created when missing, migrated when older, our views stored in it;
-// - read-only: our views as temporary views, which shadow whatever the file itself holds, so a file from
-//   somebody else is read through our SQL only;
+// - read-only: our views as temporary views, which shadow whatever the file itself holds, so a file
+//   from somebody else is read through our SQL only;
 // - throw-away: in memory, for a report on captures that nobody asked to keep.
 //
 // A Database belongs to one thread at a time.
@@ -40,20 +40,23 @@ using SettingOverrides = std::map<std::string, std::optional<int64_t>>;
 
 class Database {
  public:
-  // Opens `path` for writing, creates it when missing (unless `must_exist`), migrates an older one, and stores
-  // `views` in it where their text differs. Throws Error: kForeignFile when the file is not ours or is newer than
-  // this program; kFailed when it is on a network file system, can't be written, or is missing with `must_exist`.
+  // Opens `path` for writing, creates it when missing (unless `must_exist`), migrates an older one,
+  // and stores `views` in it where their text differs. Throws Error: kForeignFile when the file is
+  // not ours or is newer than this program; kFailed when it is on a network file system, can't be
+  // written, or is missing with `must_exist`.
   static Database OpenForIngest(const std::string& path, std::span<const ViewDefinition> views,
                                 bool must_exist = false);
 
-  // Opens `path` for reading and makes `views` as temporary views. `overrides` and the settings that the file lacks
-  // stand in a temporary table `settings`, which the views read. An older file is migrated in memory, not on disk.
-  // Throws Error: kFailed when missing or unreadable, kForeignFile as above, kUsage for an unknown setting.
+  // Opens `path` for reading and makes `views` as temporary views. `overrides` and the settings
+  // that the file lacks stand in a temporary table `settings`, which the views read. An older file
+  // is migrated in memory, not on disk. Throws Error: kFailed when missing or unreadable,
+  // kForeignFile as above, kUsage for an unknown setting.
   static Database OpenReadOnly(const std::string& path, std::span<const ViewDefinition> views,
                                const SettingOverrides& overrides = {});
 
   // A database in memory, with everything that a file would have.
-  static Database Throwaway(std::span<const ViewDefinition> views, const SettingOverrides& overrides = {});
+  static Database Throwaway(std::span<const ViewDefinition> views,
+                            const SettingOverrides& overrides = {});
 
   Database(Database&&) noexcept;
   Database& operator=(Database&&) noexcept;
@@ -70,8 +73,8 @@ class Database {
   std::string path_;
 };
 
-// The name of a network file system on which locks can't be trusted (NFS, SMB, Lustre), for a statfs f_type;
-// empty for all others: containers use 9p, virtiofs and overlay, which lock well.
+// The name of a network file system on which locks can't be trusted (NFS, SMB, Lustre), for a
+// statfs f_type; empty for all others: containers use 9p, virtiofs and overlay, which lock well.
 std::string_view NetworkFileSystemName(uint64_t file_system_type);
 
 }  // namespace oomdb

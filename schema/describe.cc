@@ -8,29 +8,35 @@ namespace oomdb {
 namespace {
 
 std::string_view Trim(std::string_view text) {
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front()))) text.remove_prefix(1);
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back()))) text.remove_suffix(1);
+  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front())))
+    text.remove_prefix(1);
+  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())))
+    text.remove_suffix(1);
   return text;
 }
 
-bool StartsWith(std::string_view text, std::string_view prefix) { return text.substr(0, prefix.size()) == prefix; }
+bool StartsWith(std::string_view text, std::string_view prefix) {
+  return text.substr(0, prefix.size()) == prefix;
+}
 
 void AppendSentence(std::string* text, std::string_view more) {
   if (!text->empty()) *text += ' ';
   *text += more;
 }
 
-// `code` is one line between the parentheses of CREATE TABLE: its column definitions are separated by commas outside
-// parentheses. Constraints of the table are no columns.
+// `code` is one line between the parentheses of CREATE TABLE: its column definitions are separated
+// by commas outside parentheses. Constraints of the table are no columns.
 std::vector<std::string> ColumnNames(std::string_view code) {
-  static constexpr std::array<std::string_view, 5> kConstraints = {"PRIMARY", "UNIQUE", "CHECK", "FOREIGN", "CONSTRAINT"};
+  static constexpr std::array<std::string_view, 5> kConstraints = {"PRIMARY", "UNIQUE", "CHECK",
+                                                                   "FOREIGN", "CONSTRAINT"};
   std::vector<std::string> names;
   int depth = 0;
   size_t start = 0;
   const auto take = [&](size_t end) {
     const std::string_view definition = Trim(code.substr(start, end - start));
     const std::string_view name = definition.substr(0, definition.find(' '));
-    bool column = !name.empty() && (std::isalpha(static_cast<unsigned char>(name[0])) || name[0] == '_');
+    bool column =
+        !name.empty() && (std::isalpha(static_cast<unsigned char>(name[0])) || name[0] == '_');
     for (const std::string_view constraint : kConstraints) column = column && name != constraint;
     if (column) names.emplace_back(name);
   };
@@ -53,7 +59,8 @@ std::vector<TableDescription> DescribeTables(std::string_view schema_sql) {
   std::vector<TableDescription> tables;
   std::string comment;
   bool inside = false;
-  size_t first_of_line = 0;  // Of the last line with columns: which of the table's columns a comment belongs to.
+  size_t first_of_line =
+      0;  // Of the last line with columns: which of the table's columns a comment belongs to.
   while (!schema_sql.empty()) {
     const size_t newline = schema_sql.find('\n');
     const std::string_view line = schema_sql.substr(0, newline);
@@ -82,7 +89,8 @@ std::vector<TableDescription> DescribeTables(std::string_view schema_sql) {
     } else {
       if (StartsWith(trimmed, kCreate)) {
         const std::string_view rest = trimmed.substr(kCreate.size());
-        tables.push_back({std::string(rest.substr(0, rest.find(' '))), comment, {}, std::string(line)});
+        tables.push_back(
+            {std::string(rest.substr(0, rest.find(' '))), comment, {}, std::string(line)});
         inside = true;
       }
       comment.clear();

@@ -20,9 +20,9 @@ struct TableDescription {
   std::string sql;  // CREATE TABLE …, with the comments.
 };
 
-// The tables of a schema text, in its order. The form that schema.sql keeps: comment lines right above CREATE TABLE are
-// the table's; each line within gives one or more columns, and the comment at its end, or a comment line after it, is
-// theirs.
+// The tables of a schema text, in its order. The form that schema.sql keeps: comment lines right
+// above CREATE TABLE are the table's; each line within gives one or more columns, and the comment
+// at its end, or a comment line after it, is theirs.
 std::vector<TableDescription> DescribeTables(std::string_view schema_sql);
 
 }  // namespace oomdb

@@ -5,25 +5,30 @@
 
 #include <utility>
 
-
 namespace oomdb {
 namespace {
 
-// A table's own text: the columns that refer to `strings` say so with REFERENCES, so a new one needs nothing here.
-std::vector<std::pair<std::string, std::string>> ReferencesTo(SQLite::Database& connection, const std::string& target) {
+// A table's own text: the columns that refer to `strings` say so with REFERENCES, so a new one
+// needs nothing here.
+std::vector<std::pair<std::string, std::string>> ReferencesTo(SQLite::Database& connection,
+                                                              const std::string& target) {
   std::vector<std::pair<std::string, std::string>> found;
-  SQLite::Statement query(connection,
-                          "SELECT t.name, f.\"from\" FROM sqlite_master t, pragma_foreign_key_list(t.name) f "
-                          "WHERE t.type = 'table' AND f.\"table\" = ? ORDER BY 1, 2");
+  SQLite::Statement query(
+      connection,
+      "SELECT t.name, f.\"from\" FROM sqlite_master t, pragma_foreign_key_list(t.name) f WHERE "
+      "t.type = 'table' AND f.\"table\" = ? ORDER BY 1, 2");
   query.bind(1, target);
-  while (query.executeStep()) found.emplace_back(query.getColumn(0).getString(), query.getColumn(1).getString());
+  while (query.executeStep())
+    found.emplace_back(query.getColumn(0).getString(), query.getColumn(1).getString());
   return found;
 }
 
-std::string NotReferenced(SQLite::Database& connection, const std::string& target, const std::string& key) {
+std::string NotReferenced(SQLite::Database& connection, const std::string& target,
+                          const std::string& key) {
   std::string sql = fmt::format("DELETE FROM {} WHERE TRUE", target);
   for (const auto& [table, column] : ReferencesTo(connection, target)) {
-    sql += fmt::format(" AND {} NOT IN (SELECT {} FROM {} WHERE {} IS NOT NULL)", key, column, table, column);
+    sql += fmt::format(" AND {} NOT IN (SELECT {} FROM {} WHERE {} IS NOT NULL)", key, column,
+                       table, column);
   }
   return sql;
 }
@@ -41,19 +46,23 @@ void ForgetCaptures(Database& database, const std::vector<int64_t>& capture_ids)
     insert.reset();
   }
   connection.exec(
-      "DELETE FROM oom_buffers WHERE oom_event_id IN (SELECT oom_event_id FROM oom_events WHERE capture_id IN "
-      "(SELECT capture_id FROM temp.forgotten))");
+      "DELETE FROM oom_buffers WHERE oom_event_id IN (SELECT oom_event_id FROM oom_events WHERE "
+      "capture_id IN (SELECT capture_id FROM temp.forgotten))");
   // Every table with the key; captures itself is not among its own references.
   for (const auto& [table, column] : ReferencesTo(connection, "captures")) {
-    connection.exec(
-        fmt::format("DELETE FROM {} WHERE {} IN (SELECT capture_id FROM temp.forgotten)", table, column));
+    connection.exec(fmt::format(
+        "DELETE FROM {} WHERE {} IN (SELECT capture_id FROM temp.forgotten)", table, column));
   }
-  connection.exec("DELETE FROM captures WHERE capture_id IN (SELECT capture_id FROM temp.forgotten)");
-  connection.exec("DELETE FROM run_labels WHERE run NOT IN (SELECT run FROM captures WHERE run IS NOT NULL)");
+  connection.exec(
+      "DELETE FROM captures WHERE capture_id IN (SELECT capture_id FROM temp.forgotten)");
+  connection.exec(
+      "DELETE FROM run_labels WHERE run NOT IN (SELECT run FROM captures WHERE run IS NOT NULL)");
   // Plans that no module has: first their rows, then themselves, then the texts.
-  const std::string unused = "plan_id NOT IN (SELECT plan_id FROM stored_modules WHERE plan_id IS NOT NULL)";
+  const std::string unused =
+      "plan_id NOT IN (SELECT plan_id FROM stored_modules WHERE plan_id IS NOT NULL)";
   for (const auto& [table, column] : ReferencesTo(connection, "stored_plans")) {
-    if (table != "stored_modules") connection.exec(fmt::format("DELETE FROM {} WHERE {}", table, unused));
+    if (table != "stored_modules")
+      connection.exec(fmt::format("DELETE FROM {} WHERE {}", table, unused));
   }
   connection.exec("DELETE FROM stored_plans WHERE " + unused);
   connection.exec(NotReferenced(connection, "strings", "string_id"));

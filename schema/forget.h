@@ -10,8 +10,8 @@
 
 namespace oomdb {
 
-// Removes these captures with all their rows, the plans that no other capture has, the labels of runs that have no
-// capture left, and the texts that nothing refers to, in one transaction.
+// Removes these captures with all their rows, the plans that no other capture has, the labels of
+// runs that have no capture left, and the texts that nothing refers to, in one transaction.
 void ForgetCaptures(Database& database, const std::vector<int64_t>& capture_ids);
 
 }  // namespace oomdb

@@ -52,7 +52,8 @@ void Migrate(SQLite::Database& connection, int version, std::span<const Embedded
     const int number = MigrationNumber(migration.path);
     if (number <= version) continue;
     if (number != version + 1) {
-      throw Error(fmt::format("migration {}: the one to version {} is missing", migration.path, version + 1));
+      throw Error(fmt::format("migration {}: the one to version {} is missing", migration.path,
+                              version + 1));
     }
     connection.exec(std::string(migration.content));
     connection.exec(fmt::format("PRAGMA user_version = {}", number));

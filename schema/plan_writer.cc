@@ -15,11 +15,15 @@ namespace {
 // A buffer's public id is module_id * 2^24 + position (queries/facts/buffers.sql).
 constexpr size_t kMaxBuffers = size_t{1} << 24;
 
-SqlValue Text(std::string_view text) { return text.empty() ? SqlValue() : SqlValue(CleanText(text)); }
+SqlValue Text(std::string_view text) {
+  return text.empty() ? SqlValue() : SqlValue(CleanText(text));
+}
 
 SqlValue Flag(bool flag) { return SqlValue(int64_t{flag}); }
 
-SqlValue Flag(const std::optional<bool>& flag) { return flag.has_value() ? Flag(*flag) : SqlValue(); }
+SqlValue Flag(const std::optional<bool>& flag) {
+  return flag.has_value() ? Flag(*flag) : SqlValue();
+}
 
 template <typename Enum>
 SqlValue Name(const std::optional<Enum>& e) {
@@ -31,26 +35,31 @@ SqlValue Name(const std::optional<Enum>& e) {
 PlanWriter::PlanWriter(SQLite::Database& connection, StringTable& strings)
     : connection_(connection),
       strings_(strings),
-      find_(std::make_unique<SQLite::Statement>(connection, "SELECT plan_id FROM stored_plans WHERE hlo_hash = ?")),
+      find_(std::make_unique<SQLite::Statement>(
+          connection, "SELECT plan_id FROM stored_plans WHERE hlo_hash = ?")),
       plans_(connection, "stored_plans",
-             "plan_id, hlo_hash, instruction_count, remat_instruction_count, remat_compute_count, parameter_count, "
-             "parameter_bytes, donated_parameter_count, donated_bytes, output_bytes, constant_bytes, temp_bytes, "
-             "thread_local_bytes, plan_bytes, heap_peak_bytes, peak_bytes"),
+             "plan_id, hlo_hash, instruction_count, remat_instruction_count, "
+             "remat_compute_count, parameter_count, parameter_bytes, donated_parameter_count, "
+             "donated_bytes, output_bytes, constant_bytes, temp_bytes, thread_local_bytes, "
+             "plan_bytes, heap_peak_bytes, peak_bytes"),
       memory_(connection, "stored_module_memory",
-              "plan_id, memory_space, space_name, parameter_bytes, output_bytes, constant_bytes, temp_bytes, "
-              "thread_local_bytes, heap_peak_bytes"),
+              "plan_id, memory_space, space_name, parameter_bytes, output_bytes, constant_bytes, "
+              "temp_bytes, thread_local_bytes, heap_peak_bytes"),
       allocations_(connection, "stored_plan_allocations",
-                   "plan_id, allocation_index, memory_space, class, bytes, parameter_number, parameter_shape_index, "
-                   "shape_id, aliased_output, is_tuple"),
+                   "plan_id, allocation_index, memory_space, class, bytes, parameter_number, "
+                   "parameter_shape_index, shape_id, aliased_output, is_tuple"),
       outputs_(connection, "stored_module_outputs",
-               "plan_id, position, shape_id, bytes, aliased, role, opcode, instruction_id, memory_space"),
+               "plan_id, position, shape_id, bytes, aliased, role, opcode, instruction_id, "
+               "memory_space"),
       buffers_(connection, "stored_buffers",
-               "plan_id, position, logical_buffer_id, allocation_index, memory_space, class, role, role_via_id, bytes, "
-               "unpadded_bytes, offset_bytes, dtype, shape_id, layout_id, instruction_id, shape_index, opcode, "
-               "op_name_id, source_file_id, source_line, function_name_id, frame_id, first_live, last_live, at_peak"),
+               "plan_id, position, logical_buffer_id, allocation_index, memory_space, class, "
+               "role, role_via_id, bytes, unpadded_bytes, offset_bytes, dtype, shape_id, "
+               "layout_id, instruction_id, shape_index, opcode, op_name_id, source_file_id, "
+               "source_line, function_name_id, frame_id, first_live, last_live, at_peak"),
       frames_(connection, "stored_frames",
               "plan_id, frame_id, parent_frame_id, source_file_id, source_line, function_name_id") {
-  next_plan_id_ = connection.execAndGet("SELECT COALESCE(MAX(plan_id), 0) + 1 FROM stored_plans").getInt64();
+  next_plan_id_ =
+      connection.execAndGet("SELECT COALESCE(MAX(plan_id), 0) + 1 FROM stored_plans").getInt64();
 }
 
 PlanWriter::~PlanWriter() = default;
@@ -66,8 +75,8 @@ int64_t PlanWriter::Write(const std::string& hlo_hash, const Plan& plan) {
     if (known.has_value()) return *known;
   }
   if (plan.buffers.size() >= kMaxBuffers) {
-    throw Error(fmt::format("module {}: {} buffers, at most {} can be stored", plan.module_name, plan.buffers.size(),
-                            kMaxBuffers - 1));
+    throw Error(fmt::format("module {}: {} buffers, at most {} can be stored", plan.module_name,
+                            plan.buffers.size(), kMaxBuffers - 1));
   }
   const int64_t plan_id = next_plan_id_++;
   WriteTotals(plan_id, hlo_hash.empty() ? fmt::format("unhashed:{}", plan_id) : hlo_hash, plan);
@@ -78,58 +87,85 @@ int64_t PlanWriter::Write(const std::string& hlo_hash, const Plan& plan) {
 }
 
 void PlanWriter::WriteTotals(int64_t plan_id, const std::string& hash, const Plan& plan) {
-  // Without a buffer assignment (a module from before it) nothing of the memory is known: NULL, never 0.
+  // Without a buffer assignment (a module from before it) nothing of the memory is known: NULL,
+  // never 0.
   const auto known = [&plan](int64_t value) {
     return plan.has_buffer_assignment ? SqlValue(value) : SqlValue();
   };
-  plans_.Add({plan_id, hash, plan.instruction_count, plan.remat_instruction_count, plan.remat_compute_count,
-              known(plan.parameter_count), known(plan.parameter_bytes), known(plan.donated_parameter_count),
-              known(plan.donated_bytes), known(plan.output_bytes), known(plan.constant_bytes), known(plan.temp_bytes),
-              known(plan.thread_local_bytes), known(plan.plan_bytes), plan.heap_peak_bytes, known(plan.peak_bytes)});
+  plans_.Add({plan_id, hash, plan.instruction_count, plan.remat_instruction_count,
+              plan.remat_compute_count, known(plan.parameter_count), known(plan.parameter_bytes),
+              known(plan.donated_parameter_count), known(plan.donated_bytes),
+              known(plan.output_bytes), known(plan.constant_bytes), known(plan.temp_bytes),
+              known(plan.thread_local_bytes), known(plan.plan_bytes),
+              plan.has_buffer_assignment ? SqlValue(plan.heap_peak_bytes) : SqlValue(),
+              known(plan.peak_bytes)});
   if (!plan.has_buffer_assignment) return;
   for (const PlanMemory& space : plan.spaces) {
-    memory_.Add({plan_id, space.memory_space, CleanText(space.space_name), space.parameter_bytes, space.output_bytes,
-                 space.constant_bytes, space.temp_bytes, space.thread_local_bytes, space.heap_peak_bytes});
+    memory_.Add({plan_id, space.memory_space, CleanText(space.space_name), space.parameter_bytes,
+                 space.output_bytes, space.constant_bytes, space.temp_bytes,
+                 space.thread_local_bytes, space.heap_peak_bytes});
   }
 }
 
 void PlanWriter::WriteAllocations(int64_t plan_id, const Plan& plan) {
   for (const PlanAllocation& allocation : plan.allocations) {
     allocations_.Add({plan_id, allocation.index, allocation.memory_space,
-                      std::string(ToString(allocation.allocation_class)), allocation.bytes, allocation.parameter_number,
-                      Text(allocation.parameter_shape_index), strings_.Intern(allocation.shape),
-                      Flag(allocation.aliased_output), Flag(allocation.is_tuple)});
+                      std::string(ToString(allocation.allocation_class)), allocation.bytes,
+                      allocation.parameter_number, Text(allocation.parameter_shape_index),
+                      strings_.Intern(allocation.shape), Flag(allocation.aliased_output),
+                      Flag(allocation.is_tuple)});
   }
   for (const PlanOutput& output : plan.outputs) {
-    // A leaf without a shape can't come from a valid proto; `?` keeps the leaves countable when it does.
-    outputs_.Add({plan_id, output.position, strings_.Intern(output.shape.empty() ? "?" : output.shape), output.bytes,
-                  Flag(output.aliased), Name(output.role), Text(output.opcode), strings_.Intern(output.instruction),
-                  output.memory_space});
+    // A leaf without a shape can't come from a valid proto; `?` keeps the leaves countable when it
+    // does.
+    outputs_.Add({plan_id, output.position,
+                  strings_.Intern(output.shape.empty() ? "?" : output.shape), output.bytes,
+                  Flag(output.aliased), Name(output.role), Text(output.opcode),
+                  strings_.Intern(output.instruction), output.memory_space});
   }
 }
 
 void PlanWriter::WriteBuffers(int64_t plan_id, const Plan& plan) {
   int64_t position = 0;
   for (const PlanBuffer& buffer : plan.buffers) {
-    buffers_.Add({plan_id, position++, buffer.logical_buffer_id, buffer.allocation_index, buffer.memory_space,
-                  Name(buffer.allocation_class), Name(buffer.role), strings_.Intern(buffer.role_via), buffer.bytes,
-                  buffer.unpadded_bytes, buffer.offset_bytes, Text(buffer.dtype), strings_.Intern(buffer.shape),
-                  strings_.Intern(buffer.layout), strings_.Intern(buffer.instruction), Text(buffer.shape_index),
-                  Text(buffer.opcode), strings_.Intern(buffer.op_name), strings_.Intern(buffer.source_file),
-                  buffer.source_line, strings_.Intern(buffer.function_name), buffer.frame_id, buffer.first_live,
-                  buffer.last_live, Flag(buffer.at_peak)});
+    buffers_.Add({plan_id,
+                  position++,
+                  buffer.logical_buffer_id,
+                  buffer.allocation_index,
+                  buffer.memory_space,
+                  Name(buffer.allocation_class),
+                  Name(buffer.role),
+                  strings_.Intern(buffer.role_via),
+                  buffer.bytes,
+                  buffer.unpadded_bytes,
+                  buffer.offset_bytes,
+                  Text(buffer.dtype),
+                  strings_.Intern(buffer.shape),
+                  strings_.Intern(buffer.layout),
+                  strings_.Intern(buffer.instruction),
+                  Text(buffer.shape_index),
+                  Text(buffer.opcode),
+                  strings_.Intern(buffer.op_name),
+                  strings_.Intern(buffer.source_file),
+                  buffer.source_line,
+                  strings_.Intern(buffer.function_name),
+                  buffer.frame_id,
+                  buffer.first_live,
+                  buffer.last_live,
+                  Flag(buffer.at_peak)});
   }
 }
 
 void PlanWriter::WriteFrames(int64_t plan_id, const Plan& plan) {
   for (const PlanFrame& frame : plan.frames) {
-    frames_.Add({plan_id, frame.frame_id, frame.parent_frame_id, strings_.Intern(frame.source_file), frame.source_line,
-                 strings_.Intern(frame.function_name)});
+    frames_.Add({plan_id, frame.frame_id, frame.parent_frame_id, strings_.Intern(frame.source_file),
+                 frame.source_line, strings_.Intern(frame.function_name)});
   }
 }
 
 void PlanWriter::Flush() {
-  for (BulkInsert* insert : {&plans_, &memory_, &allocations_, &outputs_, &buffers_, &frames_}) insert->Flush();
+  for (BulkInsert* insert : {&plans_, &memory_, &allocations_, &outputs_, &buffers_, &frames_})
+    insert->Flush();
 }
 
 }  // namespace oomdb

@@ -18,8 +18,8 @@ class PlanWriter {
   PlanWriter(SQLite::Database& connection, StringTable& strings);
   ~PlanWriter();
 
-  // The plan_id of the plan with this hash; writes it when it is new. An empty hash is never shared: the plan is stored
-  // under a hash of its own place (`unhashed:<plan_id>`).
+  // The plan_id of the plan with this hash; writes it when it is new. An empty hash is never
+  // shared: the plan is stored under a hash of its own place (`unhashed:<plan_id>`).
   int64_t Write(const std::string& hlo_hash, const Plan& plan);
   void Flush();
 

@@ -14,12 +14,14 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Bounds for SQL from anybody. Our own views must parse within them: the union of all rules is the longest text, the
-// deepest expression stays far below.
+// Bounds for SQL from anybody. Our own views must parse within them: the union of all rules is the
+// longest text, the deepest expression stays far below.
 constexpr int kMaxSqlBytes = 1 << 20;
-constexpr int kMaxValueBytes = 64 << 20;  // Of one text or row: `printf('%1000000000d', 1)` must not take the memory.
-constexpr int kMaxLikePatternBytes = 1000;  // LIKE is quadratic in it, and the deadline can't look inside.
-constexpr int kProgressSteps = 1000;        // Virtual machine steps between two looks at the clock.
+constexpr int kMaxValueBytes =
+    64 << 20;  // Of one text or row: `printf('%1000000000d', 1)` must not take the memory.
+constexpr int kMaxLikePatternBytes =
+    1000;  // LIKE is quadratic in it, and the deadline can't look inside.
+constexpr int kProgressSteps = 1000;  // Virtual machine steps between two looks at the clock.
 
 struct FinalizeStatement {
   void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
@@ -50,7 +52,8 @@ Value ReadColumn(sqlite3_stmt* statement, int column) {
 
 std::vector<std::string> ColumnNames(sqlite3_stmt* statement) {
   std::vector<std::string> names;
-  for (int i = 0; i < sqlite3_column_count(statement); ++i) names.emplace_back(sqlite3_column_name(statement, i));
+  for (int i = 0; i < sqlite3_column_count(statement); ++i)
+    names.emplace_back(sqlite3_column_name(statement, i));
   return names;
 }
 
@@ -68,24 +71,28 @@ void BindValue(sqlite3_stmt* statement, int index, const Value& value) {
   } else if (const auto* real = std::get_if<double>(&value)) {
     sqlite3_bind_double(statement, index, *real);
   } else if (const auto* text = std::get_if<std::string>(&value)) {
-    sqlite3_bind_text(statement, index, text->data(), static_cast<int>(text->size()), SQLITE_TRANSIENT);
+    sqlite3_bind_text(statement, index, text->data(), static_cast<int>(text->size()),
+                      SQLITE_TRANSIENT);
   } else {
     sqlite3_bind_null(statement, index);
   }
 }
 
-// Every parameter of the statement must have a value, and every value a parameter: a misspelt name would be NULL.
+// Every parameter of the statement must have a value, and every value a parameter: a misspelt name
+// would be NULL.
 void BindAll(sqlite3_stmt* statement, const Parameters& parameters) {
   std::set<std::string> used;
   for (int i = 1; i <= sqlite3_bind_parameter_count(statement); ++i) {
     const char* const name = sqlite3_bind_parameter_name(statement, i);
     if (name == nullptr || name[0] == '?') {
-      throw Error("a parameter must have a name, as :name; give its value with -p name=value", ExitCode::kUsage);
+      throw Error("a parameter must have a name, as :name; give its value with -p name=value",
+                  ExitCode::kUsage);
     }
     const auto found = parameters.find(name + 1);
     if (found == parameters.end()) {
-      throw Error(fmt::format("the parameter {} has no value; give it with -p {}=value", name, name + 1),
-                  ExitCode::kUsage);
+      throw Error(
+          fmt::format("the parameter {} has no value; give it with -p {}=value", name, name + 1),
+          ExitCode::kUsage);
     }
     used.insert(found->first);
     BindValue(statement, i, found->second);
@@ -106,8 +113,10 @@ class Sandbox {
     sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
     sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, nullptr);
     sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, 0, nullptr);
-    // Table-valued functions declare their table at the first use, which the authorizer would refuse.
-    sqlite3_exec(handle, "SELECT 1 FROM json_each('[]'), json_tree('[]')", nullptr, nullptr, nullptr);
+    // Table-valued functions declare their table at the first use, which the authorizer would
+    // refuse.
+    sqlite3_exec(handle, "SELECT 1 FROM json_each('[]'), json_tree('[]')", nullptr, nullptr,
+                 nullptr);
     sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, kMaxValueBytes);
     sqlite3_limit(handle, SQLITE_LIMIT_SQL_LENGTH, kMaxSqlBytes);
     sqlite3_limit(handle, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, kMaxLikePatternBytes);
@@ -127,18 +136,21 @@ class Sandbox {
   // What the last failing call of SQLite means to the user.
   [[noreturn]] void Throw() const {
     if (!denied_.empty()) {
-      throw Error(fmt::format("{} is not allowed here: `query` only reads, with one SELECT", denied_),
-                  ExitCode::kUsage);
+      throw Error(
+          fmt::format("{} is not allowed here: `query` only reads, with one SELECT", denied_),
+          ExitCode::kUsage);
     }
     switch (sqlite3_errcode(handle_)) {
       case SQLITE_INTERRUPT:
         if (Stopped()) throw Error("interrupted", ExitCode::kInterrupted);
-        throw Error(fmt::format("the query took longer than {} s and was stopped; give it more time with --timeout",
-                                std::chrono::duration<double>(limits_.timeout).count()));
+        throw Error(fmt::format(
+            "the query took longer than {} s and was stopped; give it more time with --timeout",
+            std::chrono::duration<double>(limits_.timeout).count()));
       case SQLITE_TOOBIG:
-        throw Error(fmt::format("a text in the query is too long: SQL up to {} bytes, values up to {}", kMaxSqlBytes,
-                                kMaxValueBytes),
-                    ExitCode::kUsage);
+        throw Error(
+            fmt::format("a text in the query is too long: SQL up to {} bytes, values up to {}",
+                        kMaxSqlBytes, kMaxValueBytes),
+            ExitCode::kUsage);
       case SQLITE_ERROR:
         throw Error(fmt::format("SQL: {}", sqlite3_errmsg(handle_)), ExitCode::kUsage);
       default:
@@ -147,17 +159,22 @@ class Sandbox {
   }
 
  private:
-  bool Stopped() const { return limits_.stop != nullptr && limits_.stop->load(std::memory_order_relaxed); }
+  bool Stopped() const {
+    return limits_.stop != nullptr && limits_.stop->load(std::memory_order_relaxed);
+  }
 
   static int Progress(void* self) {
     const auto* sandbox = static_cast<const Sandbox*>(self);
     return sandbox->Stopped() || Clock::now() > sandbox->deadline_;
   }
 
-  static int DenyAll(void*, int, const char*, const char*, const char*, const char*) { return SQLITE_DENY; }
+  static int DenyAll(void*, int, const char*, const char*, const char*, const char*) {
+    return SQLITE_DENY;
+  }
 
   // An allow-list: what SQLite adds later is refused until somebody has looked at it.
-  static int Authorize(void* self, int action, const char* first, const char* second, const char*, const char*) {
+  static int Authorize(void* self, int action, const char* first, const char* second, const char*,
+                       const char*) {
     switch (action) {
       case SQLITE_SELECT:
       case SQLITE_READ:
@@ -234,7 +251,8 @@ Rows Query(Database& database, const std::string& sql, const Parameters& paramet
       statement.bind(key, *text);
     }
   }
-  for (int i = 0; i < statement.getColumnCount(); ++i) result.columns.emplace_back(statement.getColumnName(i));
+  for (int i = 0; i < statement.getColumnCount(); ++i)
+    result.columns.emplace_back(statement.getColumnName(i));
   while (statement.executeStep()) {
     Row row;
     for (int i = 0; i < statement.getColumnCount(); ++i) {
@@ -256,15 +274,19 @@ Rows Query(Database& database, const std::string& sql, const Parameters& paramet
 
 void QueryInSandbox(Database& database, std::string_view sql, const Parameters& parameters,
                     const SandboxLimits& limits, const RowSink& sink) {
-  // SQLite would stop at a NUL and run the rest never: refuse it. Also bounds what is cast to int below.
-  if (sql.find('\0') != std::string_view::npos) throw Error("SQL: a NUL byte in the text", ExitCode::kUsage);
+  // SQLite would stop at a NUL and run the rest never: refuse it. Also bounds what is cast to int
+  // below.
+  if (sql.find('\0') != std::string_view::npos)
+    throw Error("SQL: a NUL byte in the text", ExitCode::kUsage);
   if (sql.size() > static_cast<size_t>(kMaxSqlBytes)) {
-    throw Error(fmt::format("SQL: {} bytes, at most {} are taken", sql.size(), kMaxSqlBytes), ExitCode::kUsage);
+    throw Error(fmt::format("SQL: {} bytes, at most {} are taken", sql.size(), kMaxSqlBytes),
+                ExitCode::kUsage);
   }
   sqlite3* const handle = database.connection().getHandle();
   const Sandbox sandbox(handle, limits);
   StatementPtr statement;
-  while (statement == nullptr && !sql.empty()) statement = Prepare(handle, sandbox, &sql);  // Skips empty ones.
+  while (statement == nullptr && !sql.empty())
+    statement = Prepare(handle, sandbox, &sql);  // Skips empty ones.
   if (statement == nullptr) throw Error("SQL: no statement in the text", ExitCode::kUsage);
   while (!sql.empty()) {
     if (Prepare(handle, sandbox, &sql) != nullptr) {

@@ -21,7 +21,8 @@ using Value = std::variant<std::monostate, int64_t, double, std::string>;
 
 using Row = std::vector<Value>;
 
-// Values for the parameters of a statement: `:name`, `@name` or `$name` in the SQL, without the sign here.
+// Values for the parameters of a statement: `:name`, `@name` or `$name` in the SQL, without the
+// sign here.
 using Parameters = std::map<std::string, Value>;
 
 struct Rows {
@@ -29,7 +30,8 @@ struct Rows {
   std::vector<Row> rows;
 };
 
-// Runs a query of the program's own and gives all its rows. Throws SQLite::Exception (a std::exception).
+// Runs a query of the program's own and gives all its rows. Throws SQLite::Exception (a
+// std::exception).
 Rows Query(Database& database, const std::string& sql, const Parameters& parameters = {});
 
 struct SandboxLimits {
@@ -43,11 +45,11 @@ struct RowSink {
   std::function<void(Row row)> row;
 };
 
-// Runs one statement from anybody. Only reading is allowed: SELECT with its functions and recursion. No ATTACH, PRAGMA,
-// writing, transaction or extension; bounded lengths; a deadline. `database` is best one from OpenReadOnly; it stays
-// restricted after the call.
-// Throws Error: kUsage for what is wrong with the SQL (syntax, forbidden, several statements, parameters that don't
-// match), kFailed past the deadline, kInterrupted on `stop`.
+// Runs one statement from anybody. Only reading is allowed: SELECT with its functions and
+// recursion. No ATTACH, PRAGMA, writing, transaction or extension; bounded lengths; a deadline.
+// `database` is best one from OpenReadOnly; it stays restricted after the call. Throws Error:
+// kUsage for what is wrong with the SQL (syntax, forbidden, several statements, parameters that
+// don't match), kFailed past the deadline, kInterrupted on `stop`.
 void QueryInSandbox(Database& database, std::string_view sql, const Parameters& parameters,
                     const SandboxLimits& limits, const RowSink& sink);
 

@@ -16,9 +16,11 @@ constexpr size_t kMaxCachedBytes = size_t{256} << 20;
 
 StringTable::StringTable(SQLite::Database& connection)
     : connection_(connection),
-      find_(std::make_unique<SQLite::Statement>(connection, "SELECT string_id FROM strings WHERE content = ?")),
+      find_(std::make_unique<SQLite::Statement>(connection,
+                                                "SELECT string_id FROM strings WHERE content = ?")),
       insert_(connection, "strings", "string_id, content") {
-  next_id_ = connection.execAndGet("SELECT COALESCE(MAX(string_id), 0) + 1 FROM strings").getInt64();
+  next_id_ =
+      connection.execAndGet("SELECT COALESCE(MAX(string_id), 0) + 1 FROM strings").getInt64();
   table_was_empty_ = next_id_ == 1;
 }
 

@@ -24,8 +24,8 @@ class StringTable {
   explicit StringTable(SQLite::Database& connection);
   ~StringTable();
 
-  // The id of `text`, which is added when it is new; std::nullopt (NULL) for an empty one. Bytes that are not UTF-8 are
-  // replaced.
+  // The id of `text`, which is added when it is new; std::nullopt (NULL) for an empty one. Bytes
+  // that are not UTF-8 are replaced.
   std::optional<int64_t> Intern(std::string_view text);
   void Flush();
 

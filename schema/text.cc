@@ -5,8 +5,8 @@
 namespace oomdb {
 namespace {
 
-// The length of the valid UTF-8 sequence at the start of `text`, 0 when there is none (RFC 3629: no overlong forms, no
-// surrogates, nothing above U+10FFFF).
+// The length of the valid UTF-8 sequence at the start of `text`, 0 when there is none (RFC 3629: no
+// overlong forms, no surrogates, nothing above U+10FFFF).
 size_t SequenceLength(std::string_view text) {
   const auto byte = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
   const auto continues = [&](size_t i) { return i < text.size() && (byte(i) & 0xc0) == 0x80; };

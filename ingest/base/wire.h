@@ -1,5 +1,5 @@
-// A bounded cursor over protobuf wire format in memory: no allocation, no recursion, no reads outside
-// the span it was given. The format: https://protobuf.dev/programming-guides/encoding/
+// A bounded cursor over protobuf wire format in memory: no allocation, no recursion, no reads
+// outside the span it was given. The format: https://protobuf.dev/programming-guides/encoding/
 #ifndef OOMDB_INGEST_BASE_WIRE_H_
 #define OOMDB_INGEST_BASE_WIRE_H_
 
@@ -12,8 +12,8 @@ namespace oomdb {
 
 enum class WireType : uint32_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
 
-// Decodes a varint at `*p`, advancing it. False, with `*p` unspecified, when it runs over `end` or is
-// longer than ten bytes.
+// Decodes a varint at `*p`, advancing it. False, with `*p` unspecified, when it runs over `end` or
+// is longer than ten bytes.
 inline bool DecodeVarint(const char** p, const char* end, uint64_t* value) {
   uint64_t result = 0;
   const char* q = *p;
@@ -34,8 +34,8 @@ inline bool DecodeVarint(const char** p, const char* end, uint64_t* value) {
 //   WireCursor cursor(bytes);
 //   while (cursor.Next()) switch (cursor.field()) { case 1: id = cursor.varint(); ... }
 //   if (cursor.malformed()) ...
-// The accessors are meaningful for the field's own wire type; for another type they return 0 or nothing,
-// so a reader needs no check of its own.
+// The accessors are meaningful for the field's own wire type; for another type they return 0 or
+// nothing, so a reader needs no check of its own.
 class WireCursor {
  public:
   explicit WireCursor(std::string_view bytes)

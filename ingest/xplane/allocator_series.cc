@@ -1,7 +1,6 @@
 #include "ingest/xplane/allocator_series.h"
 
 #include <algorithm>
-#include <bit>
 #include <map>
 
 #include "ingest/xplane/limits.h"
@@ -53,17 +52,12 @@ void OrderMoments(const std::vector<AllocatorEvent>& events, std::vector<int32_t
   }
 }
 
-std::vector<std::vector<int64_t>> Peaks(const std::vector<AllocatorEvent>& events,
-                                        const std::vector<int32_t>& order) {
-  std::vector<std::vector<int64_t>> levels(1);
-  for (const int32_t event : order) levels[0].push_back(events[event].in_use_bytes);
-  for (size_t half = 1; 2 * half <= order.size(); half *= 2) {
-    const std::vector<int64_t>& below = levels.back();
-    std::vector<int64_t> level(order.size() - 2 * half + 1);
-    for (size_t i = 0; i < level.size(); ++i) level[i] = std::max(below[i], below[i + half]);
-    levels.push_back(std::move(level));
-  }
-  return levels;
+std::vector<int64_t> PeakTree(const std::vector<AllocatorEvent>& events,
+                              const std::vector<int32_t>& order) {
+  std::vector<int64_t> tree(2 * order.size());
+  for (size_t i = 0; i < order.size(); ++i) tree[order.size() + i] = events[order[i]].in_use_bytes;
+  for (size_t i = order.size(); i-- > 1;) tree[i] = std::max(tree[2 * i], tree[2 * i + 1]);
+  return tree;
 }
 
 int64_t Add(int64_t a, int64_t b) { return TimeBase::Saturate(static_cast<__int128>(a) + b); }
@@ -102,7 +96,7 @@ std::vector<AllocatorSeries> BuildSeries(const HostTimeline& timeline) {
       if (i > 0 && !Follows(events[series.order[i - 1]], event)) ++series.reconciliation_breaks;
     }
     series.peak_bytes = std::max(series.peak_bytes, series.capture_peak_bytes);
-    series.peaks = Peaks(events, series.order);
+    series.peaks = PeakTree(events, series.order);
   }
   return all;
 }
@@ -168,13 +162,15 @@ MaybeInt InUseAt(const HostTimeline& timeline, const AllocatorSeries& series, in
 
 MaybeInt PeakWithin(const HostTimeline& timeline, const AllocatorSeries& series, int64_t start_ps,
                     int64_t end_ps) {
-  const MaybeInt at_start = InUseAt(timeline, series, start_ps);
-  const size_t first = FirstFrom(timeline, series, start_ps);
-  const size_t end = FirstFrom(timeline, series, end_ps + 1);
-  if (!at_start || end <= first) return at_start;
-  const size_t level = std::bit_width(end - first) - 1;
-  const std::vector<int64_t>& peaks = series.peaks[level];
-  return std::max({*at_start, peaks[first], peaks[end - (size_t{1} << level)]});
+  MaybeInt peak = InUseAt(timeline, series, start_ps);
+  // The nodes that cover the leaves between the two, from the leaves up.
+  size_t first = FirstFrom(timeline, series, start_ps) + series.order.size();
+  size_t end = FirstFrom(timeline, series, end_ps + 1) + series.order.size();
+  for (; first < end; first /= 2, end /= 2) {
+    if (first % 2 == 1) peak = std::max(*peak, series.peaks[first++]);
+    if (end % 2 == 1) peak = std::max(*peak, series.peaks[--end]);
+  }
+  return peak;
 }
 
 }  // namespace oomdb

@@ -33,9 +33,9 @@ struct AllocatorSeries {
   int64_t allocation_count = 0;
   int64_t deallocation_count = 0;
   int64_t reconciliation_breaks = 0;
-  // The most in use of runs of events: level k holds it for 2^k events from each position of
-  // `order` on.
-  std::vector<std::vector<int64_t>> peaks;
+  // A binary tree of the most in use, for PeakWithin: the leaves are its second half, one per event
+  // of `order`; a node holds the larger of its children, 2 i and 2 i + 1.
+  std::vector<int64_t> peaks;
 };
 
 // In use before the event: what it says, undone.

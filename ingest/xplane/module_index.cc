@@ -66,8 +66,9 @@ const std::vector<int32_t>& ModuleIndex::Named(std::string_view name) const {
 int32_t ModuleIndex::FindOrAdd(std::string_view name, MaybeInt program_id) {
   const std::vector<int32_t>& named = Named(name);
   if (!program_id && !named.empty()) return named.size() == 1 ? named[0] : -1;
-  for (const int32_t index : named) {
-    if (modules_[index].program_id == program_id) return index;
+  if (program_id) {
+    const auto found = by_program_.find({std::string(name), *program_id});
+    if (found != by_program_.end()) return found->second;
   }
   ModuleFact fact;
   fact.name = std::string(name);
@@ -79,6 +80,7 @@ int32_t ModuleIndex::Add(ModuleFact fact) {
   const auto index = static_cast<int32_t>(modules_.size());
   requests_.push_back(fact.plan ? RunRequests(*fact.plan) : RunRequests());
   by_name_[fact.name].push_back(index);
+  if (fact.program_id) by_program_.try_emplace({fact.name, *fact.program_id}, index);
   modules_.push_back(std::move(fact));
   return index;
 }

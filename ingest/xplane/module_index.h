@@ -83,6 +83,7 @@ class ModuleIndex {
   std::vector<ModuleFact> modules_;
   std::deque<RunRequests> requests_;
   std::map<std::string, std::vector<int32_t>, std::less<>> by_name_;
+  std::map<std::pair<std::string, int64_t>, int32_t> by_program_;
 };
 
 }  // namespace oomdb

@@ -4,7 +4,8 @@
 -- needs: allocator events, or events of the waits themselves
 -- tags: oom, runtime, wait
 -- severity: error when the execution failed, warning from one second on, else info
--- cause: When the pool has no room, the allocator waits up to ten seconds for frees before it gives up.
+-- cause: When the pool has no room, the allocator waits up to ten seconds for frees before it gives
+--   up.
 -- columns:
 --   capture_id: the capture
 --   run: its run
@@ -19,11 +20,14 @@
 --   title: one sentence
 --   detail: how often, how long, and what the request was
 --   bytes: the request that failed (bytes); NULL when the wait succeeded
--- how to read: A wait that ends in nothing launched is the moment of the failure, inside this capture. The request is the first
---   output or temp of the plan that the execution had not got and that is larger than the largest free block.
--- next: oomdb query "SELECT sequence, wait_ns, wait_evidence, launched FROM executions WHERE wait_ns > 0"
+-- how to read: A wait that ends in nothing launched is the moment of the failure, inside this
+--   capture. The request is the first output or temp of the plan that the execution had not got and
+--   that is larger than the largest free block.
+-- next: oomdb query "SELECT sequence, wait_ns, wait_evidence, launched FROM executions WHERE
+--   wait_ns > 0"
 CREATE VIEW allocator_retry AS
--- A silent stretch means a wait only where the execution then failed; otherwise it may be compiling or loading.
+-- A silent stretch means a wait only where the execution then failed; otherwise it may be compiling
+-- or loading.
 WITH waits AS (
   SELECT
     e.capture_id,
@@ -63,9 +67,11 @@ ordered AS (
       PARTITION BY w.capture_id, w.device_id, w.module_id
       ORDER BY w.failed DESC, w.wait_ns DESC, w.start_ns, w.execution_id
     ) AS place,
-    CAST(SUM(w.retries) OVER (PARTITION BY w.capture_id, w.device_id, w.module_id) AS BIGINT) AS waits,
+    CAST(SUM(w.retries) OVER (PARTITION BY w.capture_id, w.device_id,
+      w.module_id) AS BIGINT) AS waits,
     MAX(w.wait_ns) OVER (PARTITION BY w.capture_id, w.device_id, w.module_id) AS longest_ns,
-    CAST(SUM(w.failed) OVER (PARTITION BY w.capture_id, w.device_id, w.module_id) AS BIGINT) AS failures
+    CAST(SUM(w.failed) OVER (PARTITION BY w.capture_id, w.device_id,
+      w.module_id) AS BIGINT) AS failures
   FROM waits w
 )
 SELECT
@@ -79,18 +85,22 @@ SELECT
   o.execution_id,
   CASE
     WHEN o.failed = 1 THEN 'error'
-    WHEN o.longest_ns >= (SELECT s.setting FROM settings s WHERE s.name = 'wait_warning_ns') THEN 'warning'
+    WHEN o.longest_ns >= (SELECT s.setting FROM settings s WHERE s.name = 'wait_warning_ns')
+      THEN 'warning'
     ELSE 'info'
   END AS severity,
   o.wait_evidence AS evidence,
   'The allocator waited ' || CAST(o.longest_ns AS VARCHAR(20)) || ' ns for '
     || COALESCE(o.module_name, 'an execution')
-    || CASE WHEN o.failed = 1 THEN ' and gave up; nothing was launched' ELSE ', which then ran' END AS title,
-  CAST(o.waits AS VARCHAR(20)) || CASE WHEN o.waits = 1 THEN ' wait' ELSE ' waits' END || ', the longest '
+    || CASE WHEN o.failed = 1 THEN ' and gave up; nothing was launched'
+      ELSE ', which then ran' END AS title,
+  CAST(o.waits AS VARCHAR(20)) || CASE WHEN o.waits = 1 THEN ' wait' ELSE ' waits' END
+    || ', the longest '
     || CAST(o.longest_ns AS VARCHAR(20)) || ' ns (' || o.wait_evidence || ').'
     || CASE
       WHEN o.failed = 1 THEN
-        ' Execution ' || CAST(o.sequence AS VARCHAR(20)) || ' of ' || COALESCE(o.module_name, 'the module')
+        ' Execution ' || CAST(o.sequence AS VARCHAR(20)) || ' of ' || COALESCE(o.module_name,
+          'the module')
         || ' launched nothing (measured): the out-of-memory failure happened inside this capture.'
         || COALESCE(' It asked for the ' || f.failed_class || ' allocation '
           || CAST(f.failed_allocation_index AS VARCHAR(20)) || ' of its plan, '

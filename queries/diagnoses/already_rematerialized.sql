@@ -4,7 +4,8 @@
 -- needs: a plan
 -- tags: plan, remat
 -- severity: info: healthy programs have it
--- cause: XLA saw at compile time that the program is near its limit, and traded time for memory by itself.
+-- cause: XLA saw at compile time that the program is near its limit, and traded time for memory by
+--   itself.
 -- columns:
 --   capture_id: the capture
 --   run: its run
@@ -19,9 +20,11 @@
 --   title: one sentence
 --   detail: how many instructions
 --   bytes: always NULL
--- how to read: Counted are instructions with a .remat part in their name, without bitcasts and get-tuple-elements, which
---   cost nothing. Compiler flags will not find much more: expect the fix from the program.
--- next: oomdb query "SELECT name, plan_bytes, remat_instruction_count FROM modules WHERE remat_instruction_count > 0"
+-- how to read: Counted are instructions with a .remat part in their name, without bitcasts and
+--   get-tuple-elements, which cost nothing. Compiler flags will not find much more: expect the fix
+--   from the program.
+-- next: oomdb query "SELECT name, plan_bytes, remat_instruction_count FROM modules WHERE
+--   remat_instruction_count > 0"
 CREATE VIEW already_rematerialized AS
 SELECT
   c.capture_id,
@@ -37,9 +40,10 @@ SELECT
   'XLA already rematerialized ' || CAST(m.remat_compute_count AS VARCHAR(20)) || ' instructions of '
     || m.name || ': expect the fix from the program' AS title,
   CAST(m.remat_compute_count AS VARCHAR(20)) || ' of ' || CAST(m.instruction_count AS VARCHAR(20))
-    || ' instructions are computed a second time to stay under the compiler''s limit (read; bitcasts and'
-    || ' get-tuple-elements not counted).' AS detail,
+    || ' instructions are computed a second time to stay under the compiler''s limit (read;'
+    || ' bitcasts and get-tuple-elements not counted).' AS detail,
   CAST(NULL AS BIGINT) AS bytes
 FROM modules m
 JOIN captures c ON c.capture_id = m.capture_id
-WHERE m.remat_compute_count >= (SELECT s.setting FROM settings s WHERE s.name = 'remat_min_instructions');
+WHERE m.remat_compute_count >= (SELECT s.setting FROM settings s
+  WHERE s.name = 'remat_min_instructions');

@@ -4,7 +4,8 @@
 -- needs: allocator events, and the device's memory in the capture
 -- tags: capacity, settings
 -- severity: warning when an execution failed that a larger pool would hold, else info
--- cause: XLA_PYTHON_CLIENT_MEM_FRACTION (or another process at the start) left the pool less than the usual three quarters.
+-- cause: XLA_PYTHON_CLIENT_MEM_FRACTION (or another process at the start) left the pool less than
+--   the usual three quarters.
 -- columns:
 --   capture_id: the capture
 --   run: its run
@@ -19,8 +20,9 @@
 --   title: one sentence
 --   detail: how much, and whether raising it would help
 --   bytes: what the pool holds (bytes)
--- how to read: Ratios of 0.746, 0.75 and 0.97 are normal. Raising the fraction is advised only when an execution failed, nothing
---   grows, and plan and other arrays stay below what a pool can be raised to.
+-- how to read: Ratios of 0.746, 0.75 and 0.97 are normal. Raising the fraction is advised only when
+--   an execution failed, nothing grows, and plan and other arrays stay below what a pool can be
+--   raised to.
 -- next: oomdb query "SELECT device, capacity_bytes, memory_bytes FROM effective_capacity"
 CREATE VIEW capacity_below_memory AS
 WITH helped AS (
@@ -40,7 +42,8 @@ WITH helped AS (
   WHERE f.place = 1
     AND m.plan_bytes + f.others_bytes > p.capacity_bytes
     AND 100 * (m.plan_bytes + f.others_bytes)
-      <= (SELECT s.setting FROM settings s WHERE s.name = 'raised_capacity_percent') * p.memory_bytes
+      <= (SELECT s.setting FROM settings s WHERE s.name = 'raised_capacity_percent')
+        * p.memory_bytes
     AND NOT EXISTS (SELECT 1 FROM growth g WHERE g.device_id = f.device_id)
 )
 SELECT
@@ -56,14 +59,17 @@ SELECT
   'measured' AS evidence,
   'The pool holds ' || CAST(p.capacity_bytes AS VARCHAR(20)) || ' bytes of the device''s '
     || CAST(p.memory_bytes AS VARCHAR(20)) || ' bytes'
-    || CASE WHEN h.execution_id IS NULL THEN '' ELSE ': raising the memory fraction would help' END AS title,
+    || CASE WHEN h.execution_id IS NULL THEN ''
+      ELSE ': raising the memory fraction would help' END AS title,
   'That is '
     || CAST(CAST((100 * p.capacity_bytes - 100 * p.capacity_bytes % p.memory_bytes)
       / NULLIF(p.memory_bytes, 0) AS BIGINT) AS VARCHAR(20))
-    || ' % (measured): the memory fraction was set, or something else held memory when the program started.'
+    || ' % (measured): the memory fraction was set, or something else held memory when the program'
+    || ' started.'
     || COALESCE(' ' || h.module_name || ' needs ' || CAST(h.needs_bytes AS VARCHAR(20))
       || ' bytes with what else is live (inferred), which a pool of '
-      || CAST((SELECT s.setting FROM settings s WHERE s.name = 'raised_capacity_percent') AS VARCHAR(20))
+      || CAST((SELECT s.setting FROM settings s WHERE s.name = 'raised_capacity_percent')
+        AS VARCHAR(20))
       || ' % would hold.', '') AS detail,
   p.capacity_bytes AS bytes
 FROM effective_capacity p

@@ -4,8 +4,9 @@
 -- needs: a plan with a heap trace, and a capacity
 -- tags: oom, plan, forward
 -- severity: that of step_does_not_fit
--- cause: The forward pass keeps values that the backward pass will read. They grow with batch times sequence, and
---   naive attention keeps a score matrix of batch x heads x sequence x sequence a layer.
+-- cause: The forward pass keeps values that the backward pass will read. They grow with batch times
+--   sequence, and naive attention keeps a score matrix of batch x heads x sequence x sequence a
+--   layer.
 -- columns:
 --   capture_id: the capture
 --   run: its run
@@ -20,9 +21,11 @@
 --   title: one sentence
 --   detail: how much of the peak and of the plan it is
 --   bytes: bytes of the role forward at the heap peak (bytes)
--- how to read: A role is inferred from JAX's name stacks: transpose( is backward, else jvp( is forward, and s8 or u8 scratch of a
---   custom call is workspace. The role is named when it is the largest of the three and a fair share of the plan.
--- next: oomdb query "SELECT fix, saving_bytes, needs_bytes, fits FROM remedies WHERE finding_id LIKE 'forward_dominates%'"
+-- how to read: A role is inferred from JAX's name stacks: transpose( is backward, else jvp( is
+--   forward, and s8 or u8 scratch of a custom call is workspace. The role is named when it is the
+--   largest of the three and a fair share of the plan.
+-- next: oomdb query "SELECT fix, saving_bytes, needs_bytes, fits FROM remedies WHERE finding_id
+--   LIKE 'forward_dominates%'"
 CREATE VIEW forward_dominates AS
 SELECT
   p.capture_id,
@@ -35,14 +38,17 @@ SELECT
   p.execution_id,
   CASE WHEN p.failed_count > 0 THEN 'error' ELSE 'warning' END AS severity,
   'inferred' AS evidence,
-  'Of the ' || CAST(p.peak_bytes AS VARCHAR(20)) || ' bytes at the heap peak of ' || p.module_name || ', '
-    || CAST(p.forward_bytes AS VARCHAR(20)) || ' bytes are activations kept for the backward pass' AS title,
-  CAST(CAST((100 * p.forward_bytes - 100 * p.forward_bytes % p.peak_bytes) / NULLIF(p.peak_bytes, 0)
-    AS BIGINT) AS VARCHAR(20)) || ' % of the heap peak is forward (inferred); forward '
+  'Of the ' || CAST(p.peak_bytes AS VARCHAR(20)) || ' bytes at the heap peak of ' || p.module_name
+    || ', '
+    || CAST(p.forward_bytes AS VARCHAR(20))
+      || ' bytes are activations kept for the backward pass' AS title,
+  CAST(p.forward_percent AS VARCHAR(20)) || ' % of the heap peak is forward (inferred); forward '
     || CAST(p.forward_bytes AS VARCHAR(20)) || ' bytes, backward '
     || CAST(p.backward_bytes AS VARCHAR(20)) || ' bytes, workspace '
     || CAST(p.workspace_bytes AS VARCHAR(20)) || ' bytes, other '
-    || CAST(p.other_bytes AS VARCHAR(20)) || ' bytes. They grow with batch times sequence; recomputing them (jax.checkpoint) or a smaller micro-batch makes them smaller.' AS detail,
+    || CAST(p.other_bytes AS VARCHAR(20)) || ' bytes.'
+    || ' They grow with batch times sequence; recomputing them (jax.checkpoint)'
+    || ' or a smaller micro-batch makes them smaller.' AS detail,
   p.forward_bytes AS bytes
 FROM misfit_peaks p
 WHERE p.leading_role = 'forward';

@@ -4,7 +4,8 @@
 -- needs: allocator events and an execution that launched nothing, or an allocator's dump in a log
 -- tags: oom, runtime, fragmentation
 -- severity: error
--- cause: Long-lived allocations lie between the free blocks, so that no block is large enough for the step's temps.
+-- cause: Long-lived allocations lie between the free blocks, so that no block is large enough for
+--   the step's temps.
 -- columns:
 --   capture_id: the capture
 --   run: its run
@@ -19,16 +20,19 @@
 --   title: one sentence
 --   detail: free bytes, largest block, and what lies between
 --   bytes: the request that failed (bytes)
--- how to read: The largest free block is computed from the allocator's own fragmentation figure, exact to about a millionth of the
---   free bytes when the pool was allocated in advance, else an upper bound. May fire together with growth: both can be true.
--- next: oomdb query "SELECT label, bytes, count FROM finding_items WHERE finding_id LIKE 'fragmentation%'"
+-- how to read: The largest free block is computed from the allocator's own fragmentation figure,
+--   exact to about a millionth of the free bytes when the pool was allocated in advance, else an
+--   upper bound. May fire together with growth: both can be true.
+-- next: oomdb query "SELECT label, bytes, count FROM finding_items WHERE finding_id LIKE
+--   'fragmentation%'"
 CREATE VIEW fragmentation AS
 WITH words AS (
   SELECT
     g.execution_id,
     MAX(CASE WHEN g.position = 1 THEN g.origin || ' (' || CAST(g.count AS VARCHAR(20)) || ' live, '
       || CAST(g.bytes AS VARCHAR(20)) || ' bytes)' END)
-      || COALESCE(MAX(CASE WHEN g.position = 2 THEN ', ' || g.origin || ' (' || CAST(g.count AS VARCHAR(20))
+      || COALESCE(MAX(CASE WHEN g.position = 2 THEN ', ' || g.origin || ' ('
+        || CAST(g.count AS VARCHAR(20))
         || ' live, ' || CAST(g.bytes AS VARCHAR(20)) || ' bytes)' END), '') AS origins
   FROM failed_live_groups g
   GROUP BY g.execution_id

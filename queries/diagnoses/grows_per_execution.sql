@@ -4,9 +4,9 @@
 -- needs: allocator events and at least three executions of a module
 -- tags: oom, leak, runtime
 -- severity: error when an execution failed for it, warning from five executions on, else info
--- cause: The program keeps a reference to something new on the device in every step: a list of losses or gradients,
---   a metric that is never fetched, a cache. The state of a JAX program exists before its first step, so later growth
---   is not the state.
+-- cause: The program keeps a reference to something new on the device in every step: a list of
+--   losses or gradients, a metric that is never fetched, a cache. The state of a JAX program exists
+--   before its first step, so later growth is not the state.
 -- columns:
 --   capture_id: the capture
 --   run: its run
@@ -21,9 +21,11 @@
 --   title: one sentence
 --   detail: how fast, what survives, and what held it
 --   bytes: growth per execution (bytes)
--- how to read: A growth of 1.00 times the outputs means that every step's outputs are kept. The holder is guessed from what
---   the launching thread did between the last two executions: calls that put something into a container come first.
--- next: oomdb query "SELECT kind, label, bytes, count FROM finding_items WHERE finding_id LIKE 'grows_per_execution%'"
+-- how to read: A growth of 1.00 times the outputs means that every step's outputs are kept. The
+--   holder is guessed from what the launching thread did between the last two executions: calls
+--   that put something into a container come first.
+-- next: oomdb query "SELECT kind, label, bytes, count FROM finding_items WHERE finding_id LIKE
+--   'grows_per_execution%'"
 CREATE VIEW grows_per_execution AS
 WITH survivors AS (
   SELECT
@@ -41,7 +43,8 @@ WITH survivors AS (
     COUNT(s.own_sequence) OVER (PARTITION BY s.device_id) AS sequences
   FROM growth_survivors s
 ),
--- The executions whose outputs live on, and all groups by size for when it is something else that does.
+-- The executions whose outputs live on, and all groups by size for when it is something else that
+-- does.
 survivor_words AS (
   SELECT
     s.device_id,
@@ -57,9 +60,11 @@ survivor_words AS (
     MAX(CASE WHEN s.position = 1 THEN s.origin || ' (' || CAST(s.count AS VARCHAR(20)) || ' live, '
       || CAST(s.bytes AS VARCHAR(20)) || ' bytes)' END)
       || COALESCE(MAX(CASE WHEN s.position = 2 THEN ', ' || s.origin || ' ('
-        || CAST(s.count AS VARCHAR(20)) || ' live, ' || CAST(s.bytes AS VARCHAR(20)) || ' bytes)' END), '')
+        || CAST(s.count AS VARCHAR(20)) || ' live, ' || CAST(s.bytes AS VARCHAR(20))
+          || ' bytes)' END), '')
       || COALESCE(MAX(CASE WHEN s.position = 3 THEN ', ' || s.origin || ' ('
-        || CAST(s.count AS VARCHAR(20)) || ' live, ' || CAST(s.bytes AS VARCHAR(20)) || ' bytes)' END), '')
+        || CAST(s.count AS VARCHAR(20)) || ' live, ' || CAST(s.bytes AS VARCHAR(20))
+          || ' bytes)' END), '')
       AS origins
   FROM survivors s
   GROUP BY s.device_id
@@ -111,7 +116,8 @@ SELECT
   f.execution_id,
   CASE
     WHEN f.execution_id IS NOT NULL THEN 'error'
-    WHEN z.executions >= (SELECT t.setting FROM settings t WHERE t.name = 'growth_warning_executions')
+    WHEN z.executions >= (SELECT t.setting FROM settings t
+      WHERE t.name = 'growth_warning_executions')
       THEN 'warning'
     ELSE 'info'
   END AS severity,
@@ -123,7 +129,8 @@ SELECT
     || CAST(z.last_in_use_bytes AS VARCHAR(20)) || ' bytes over '
     || CAST(z.executions AS VARCHAR(20)) || ' executions (measured), '
     || CASE WHEN z.steady = 1 THEN 'by the same step each time' ELSE 'unevenly' END
-    || COALESCE(': ' || CAST(CAST((z.hundredths - z.hundredths % 100) / 100 AS BIGINT) AS VARCHAR(20)) || '.'
+    || COALESCE(': '
+      || CAST(CAST((z.hundredths - z.hundredths % 100) / 100 AS BIGINT) AS VARCHAR(20)) || '.'
       || CASE WHEN z.hundredths % 100 < 10 THEN '0' ELSE '' END
       || CAST(z.hundredths % 100 AS VARCHAR(20)) || ' × its outputs of '
       || CAST(z.output_bytes AS VARCHAR(20)) || ' bytes that are no donated parameter (read)', '')

@@ -19,9 +19,11 @@
 --   title: one sentence
 --   detail: how many contradictions
 --   bytes: always NULL
--- how to read: Every event states the bytes in use after it. Where that is not the total before it plus or minus its own bytes, at least
---   one event in between is missing, and live memory after that point is only partly explained.
--- next: oomdb query "SELECT name, reconciliation_breaks, allocation_count, deallocation_count FROM allocators"
+-- how to read: Every event states the bytes in use after it. Where that is not the total before it
+--   plus or minus its own bytes, at least one event in between is missing, and live memory after
+--   that point is only partly explained.
+-- next: oomdb query "SELECT name, reconciliation_breaks, allocation_count, deallocation_count FROM
+--   allocators"
 CREATE VIEW lost_events AS
 WITH broken AS (
   SELECT
@@ -45,10 +47,11 @@ SELECT
   'warning' AS severity,
   'measured' AS evidence,
   'Allocator events of ' || b.name || ' are missing: its totals contradict one another '
-    || CAST(b.breaks AS VARCHAR(20)) || CASE WHEN b.breaks = 1 THEN ' time' ELSE ' times' END AS title,
+    || CAST(b.breaks AS VARCHAR(20)) || CASE WHEN b.breaks = 1 THEN ' time'
+      ELSE ' times' END AS title,
   'Of ' || CAST(b.events AS VARCHAR(20)) || ' recorded events ' || CAST(b.breaks AS VARCHAR(20))
-    || ' state a total that is impossible after the one before (measured). What was live, and where it came'
-    || ' from, is incomplete from there on; the totals themselves are right.' AS detail,
+    || ' state a total that is impossible after the one before (measured). What was live, and where'
+    || ' it came from, is incomplete from there on; the totals themselves are right.' AS detail,
   CAST(NULL AS BIGINT) AS bytes
 FROM broken b
 JOIN captures c ON c.capture_id = b.capture_id

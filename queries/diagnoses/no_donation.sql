@@ -3,9 +3,10 @@
 -- asks: Could parameters give their memory to results of the same shape and type?
 -- needs: a plan with a buffer assignment
 -- tags: plan, donation
--- severity: error when an execution failed that would fit with donation, warning from a tenth of the plan on,
---   else info
--- cause: Without donate_argnums XLA must keep the old state while it writes the new one, so both are in memory.
+-- severity: error when an execution failed that would fit with donation, warning from a tenth of
+--   the plan on, else info
+-- cause: Without donate_argnums XLA must keep the old state while it writes the new one, so both
+--   are in memory.
 -- columns:
 --   capture_id: the capture
 --   run: its run
@@ -20,9 +21,11 @@
 --   title: one sentence
 --   detail: how many pairs, and how much of the plan
 --   bytes: what donation saves at most (bytes)
--- how to read: The saving is an upper bound: compiled pairs gained 58 to 68 % of it on small models and all of it where
---   the state dominates. A function that returns gradients has results of its parameters' shapes too; these don't count.
--- next: oomdb query "SELECT label, count, bytes FROM finding_items WHERE finding_id LIKE 'no_donation%'"
+-- how to read: The saving is an upper bound: compiled pairs gained 58 to 68 % of it on small models
+--   and all of it where the state dominates. A function that returns gradients has results of its
+--   parameters' shapes too; these don't count.
+-- next: oomdb query "SELECT label, count, bytes FROM finding_items WHERE finding_id LIKE
+--   'no_donation%'"
 CREATE VIEW no_donation AS
 SELECT
   d.capture_id,
@@ -42,7 +45,8 @@ SELECT
     ELSE 'info'
   END AS severity,
   'inferred' AS evidence,
-  CASE WHEN m.donated_parameter_count > 0 THEN 'Only a part of the state of ' ELSE 'The state of ' END
+  CASE WHEN m.donated_parameter_count > 0 THEN 'Only a part of the state of '
+    ELSE 'The state of ' END
     || d.module_name
     || CASE WHEN m.donated_parameter_count > 0 THEN ' is donated' ELSE ' is not donated' END
     || CASE WHEN m.donated_parameter_count > 0 THEN ': donating the rest' ELSE ': donating it' END
@@ -59,7 +63,8 @@ SELECT
       WHEN f.execution_id IS NULL OR d.capacity_bytes IS NULL THEN ''
       WHEN d.plan_bytes + COALESCE(f.others_bytes, 0) - s.bytes <= d.capacity_bytes
         THEN ' An execution launched nothing (measured); with donation it would fit (inferred).'
-      ELSE ' An execution launched nothing (measured); donation alone would not make it fit (inferred).'
+      ELSE ' An execution launched nothing (measured); donation alone would not make it fit'
+        || ' (inferred).'
     END AS detail,
   s.bytes AS bytes
 FROM donation_savings s

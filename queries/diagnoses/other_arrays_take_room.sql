@@ -1,11 +1,12 @@
 -- id: other_arrays_take_room
 -- title: The step would fit, but other arrays are on the device
--- asks: Did an execution fail whose plan alone would fit, because of what else was in use at its start?
+-- asks: Did an execution fail whose plan alone would fit, because of what else was in use at its
+--   start?
 -- needs: allocator events, a plan, and an execution that launched nothing
 -- tags: oom, runtime, arrays
 -- severity: error
--- cause: A data set, an evaluation copy, prefetched batches or the outputs of another function stay on the device while the
---   step runs.
+-- cause: A data set, an evaluation copy, prefetched batches or the outputs of another function stay
+--   on the device while the step runs.
 -- columns:
 --   capture_id: the capture
 --   run: its run
@@ -20,14 +21,17 @@
 --   title: one sentence
 --   detail: the largest groups of what else is live
 --   bytes: in use at the start, less the step's own parameters (bytes)
--- how to read: Others are what was in use when the execution started, less the parameters of its plan. Their origin is the
---   call that allocated them; "allocated before the capture began" can only be told by profiling earlier.
--- next: oomdb query "SELECT label, bytes, count FROM finding_items WHERE finding_id LIKE 'other_arrays_take_room%'"
+-- how to read: Others are what was in use when the execution started, less the parameters of its
+--   plan. Their origin is the call that allocated them; "allocated before the capture began" can
+--   only be told by profiling earlier.
+-- next: oomdb query "SELECT label, bytes, count FROM finding_items WHERE finding_id LIKE
+--   'other_arrays_take_room%'"
 CREATE VIEW other_arrays_take_room AS
 WITH words AS (
   SELECT
     g.execution_id,
-    MAX(CASE WHEN g.position = 1 THEN g.origin || ' ' || CAST(g.bytes AS VARCHAR(20)) || ' bytes' END)
+    MAX(CASE WHEN g.position = 1 THEN g.origin || ' ' || CAST(g.bytes AS VARCHAR(20))
+      || ' bytes' END)
       || COALESCE(MAX(CASE WHEN g.position = 2 THEN ', ' || g.origin || ' '
         || CAST(g.bytes AS VARCHAR(20)) || ' bytes' END), '')
       || COALESCE(MAX(CASE WHEN g.position = 3 THEN ', ' || g.origin || ' '

@@ -1,11 +1,12 @@
 -- id: step_does_not_fit
 -- title: The step itself does not fit
 -- asks: Is the plan of a module larger than what its device may use, and did it never launch?
--- needs: a plan with a buffer assignment, and a capacity (allocator events, an error text, --capacity)
+-- needs: a plan with a buffer assignment, and a capacity (allocator events, an error text,
+--   --capacity)
 -- tags: oom, plan, capacity
 -- severity: error when an execution of it failed, warning when it never ran
--- cause: The compiled step needs more memory at once than the pool holds. Nothing else has to be on the
---   device for it to fail, so freeing other arrays does not help: the step must become smaller.
+-- cause: The compiled step needs more memory at once than the pool holds. Nothing else has to be on
+--   the device for it to fail, so freeing other arrays does not help: the step must become smaller.
 -- columns:
 --   capture_id: the capture
 --   run: its run
@@ -20,10 +21,11 @@
 --   title: one sentence
 --   detail: what it is made of
 --   bytes: what the module needs: its plan (bytes)
--- how to read: The plan is what XLA decided at compile time: parameters, outputs that are no donated parameter,
---   constants and one block of temps. The heap peak is the moment inside the step with the most temps live; its largest
---   groups are where a fix pays.
--- next: oomdb query "SELECT label, bytes, count FROM finding_items WHERE finding_id LIKE 'step_does_not_fit%'"
+-- how to read: The plan is what XLA decided at compile time: parameters, outputs that are no
+--   donated parameter, constants and one block of temps. The heap peak is the moment inside the
+--   step with the most temps live; its largest groups are where a fix pays.
+-- next: oomdb query "SELECT label, bytes, count FROM finding_items WHERE finding_id LIKE
+--   'step_does_not_fit%'"
 CREATE VIEW step_does_not_fit AS
 WITH by_shape AS (
   SELECT
@@ -40,7 +42,8 @@ ordered AS (
   SELECT
     s.device_id,
     s.module_id,
-    CAST(s.buffers AS VARCHAR(20)) || ' × ' || COALESCE(s.shape, 'one block') || ' (' || s.kind || ', '
+    CAST(s.buffers AS VARCHAR(20)) || ' × ' || COALESCE(s.shape, 'one block') || ' (' || s.kind
+      || ', '
       || CAST(s.bytes AS VARCHAR(20)) || ' bytes)' AS words,
     ROW_NUMBER() OVER (
       PARTITION BY s.module_id, s.device_id
@@ -86,18 +89,17 @@ SELECT
       WHEN f.status = 'complete' AND f.execution_count = 0 THEN 'It never ran in this capture. '
       ELSE ''
     END
-    || 'The plan (read): parameters ' || CAST(f.parameter_bytes AS VARCHAR(20)) || ' bytes, outputs '
+    || 'The plan (read): parameters ' || CAST(f.parameter_bytes AS VARCHAR(20))
+      || ' bytes, outputs '
     || CAST(f.output_bytes AS VARCHAR(20)) || ' bytes, constants '
     || CAST(f.constant_bytes AS VARCHAR(20)) || ' bytes, temps '
     || CAST(f.temp_bytes AS VARCHAR(20)) || ' bytes.'
     || COALESCE(
-      ' At the heap peak of ' || CAST(f.peak_bytes AS VARCHAR(20)) || ' bytes (inferred roles): forward '
-      || CAST(CAST((100 * f.forward_bytes - 100 * f.forward_bytes % f.peak_bytes) / NULLIF(f.peak_bytes, 0)
-        AS BIGINT) AS VARCHAR(20)) || ' %, backward '
-      || CAST(CAST((100 * f.backward_bytes - 100 * f.backward_bytes % f.peak_bytes) / NULLIF(f.peak_bytes, 0)
-        AS BIGINT) AS VARCHAR(20)) || ' %, workspace '
-      || CAST(CAST((100 * f.workspace_bytes - 100 * f.workspace_bytes % f.peak_bytes) / NULLIF(f.peak_bytes, 0)
-        AS BIGINT) AS VARCHAR(20)) || ' %.', '')
+      ' At the heap peak of ' || CAST(f.peak_bytes AS VARCHAR(20))
+        || ' bytes (inferred roles): forward '
+      || CAST(f.forward_percent AS VARCHAR(20)) || ' %, backward '
+      || CAST(f.backward_percent AS VARCHAR(20)) || ' %, workspace '
+      || CAST(f.workspace_percent AS VARCHAR(20)) || ' %.', '')
     || COALESCE(' Largest: ' || l.first_words, '')
     || COALESCE(', ' || l.second_words, '')
     || COALESCE(', ' || l.third_words, '')

@@ -19,7 +19,8 @@
 --   title: one sentence
 --   detail: what that means for the other findings
 --   bytes: size of what is there (bytes)
--- how to read: Only planes that were whole are used. No finding on this capture says that something did not happen.
+-- how to read: Only planes that were whole are used. No finding on this capture says that something
+--   did not happen.
 -- next: oomdb query "SELECT severity, what, detail, count FROM ingest_issues"
 CREATE VIEW truncated_capture AS
 SELECT
@@ -34,8 +35,9 @@ SELECT
   'warning' AS severity,
   'read' AS evidence,
   'The capture ends in the middle after ' || CAST(c.bytes AS VARCHAR(20)) || ' bytes' AS title,
-  'The file stops inside a message (read): the recording process was killed while writing, or the copy was cut.'
-    || ' Only what was whole is stored, and nothing here says that something did not happen. Record again, and stop'
+  'The file stops inside a message (read): the recording process was killed while writing, or the'
+    || ' copy was cut. Only what was whole is stored, and nothing here says that something did not'
+    || ' happen. Record again, and stop'
     || ' the trace before the program fails.' AS detail,
   c.bytes AS bytes
 FROM captures c

@@ -4,7 +4,8 @@
 -- needs: a plan with a heap trace, and a capacity
 -- tags: oom, plan, workspace
 -- severity: that of step_does_not_fit
--- cause: Library calls ask for scratch memory. It is usually small: on ROCm each hipBLASLt GEMM takes 64 MiB on gfx950.
+-- cause: Library calls ask for scratch memory. It is usually small: on ROCm each hipBLASLt GEMM
+--   takes 64 MiB on gfx950.
 -- columns:
 --   capture_id: the capture
 --   run: its run
@@ -19,9 +20,11 @@
 --   title: one sentence
 --   detail: how much of the peak and of the plan it is
 --   bytes: bytes of the role workspace at the heap peak (bytes)
--- how to read: A role is inferred from JAX's name stacks: transpose( is backward, else jvp( is forward, and s8 or u8 scratch of a
---   custom call is workspace. The role is named when it is the largest of the three and a fair share of the plan.
--- next: oomdb query "SELECT fix, saving_bytes, needs_bytes, fits FROM remedies WHERE finding_id LIKE 'workspace_dominates%'"
+-- how to read: A role is inferred from JAX's name stacks: transpose( is backward, else jvp( is
+--   forward, and s8 or u8 scratch of a custom call is workspace. The role is named when it is the
+--   largest of the three and a fair share of the plan.
+-- next: oomdb query "SELECT fix, saving_bytes, needs_bytes, fits FROM remedies WHERE finding_id
+--   LIKE 'workspace_dominates%'"
 CREATE VIEW workspace_dominates AS
 SELECT
   p.capture_id,
@@ -34,14 +37,17 @@ SELECT
   p.execution_id,
   CASE WHEN p.failed_count > 0 THEN 'error' ELSE 'warning' END AS severity,
   'inferred' AS evidence,
-  'Of the ' || CAST(p.peak_bytes AS VARCHAR(20)) || ' bytes at the heap peak of ' || p.module_name || ', '
-    || CAST(p.workspace_bytes AS VARCHAR(20)) || ' bytes are scratch of GEMM and convolution calls' AS title,
-  CAST(CAST((100 * p.workspace_bytes - 100 * p.workspace_bytes % p.peak_bytes) / NULLIF(p.peak_bytes, 0)
-    AS BIGINT) AS VARCHAR(20)) || ' % of the heap peak is workspace (inferred); forward '
+  'Of the ' || CAST(p.peak_bytes AS VARCHAR(20)) || ' bytes at the heap peak of ' || p.module_name
+    || ', '
+    || CAST(p.workspace_bytes AS VARCHAR(20))
+      || ' bytes are scratch of GEMM and convolution calls' AS title,
+  CAST(p.workspace_percent AS VARCHAR(20)) || ' % of the heap peak is workspace (inferred); forward '
     || CAST(p.forward_bytes AS VARCHAR(20)) || ' bytes, backward '
     || CAST(p.backward_bytes AS VARCHAR(20)) || ' bytes, workspace '
     || CAST(p.workspace_bytes AS VARCHAR(20)) || ' bytes, other '
-    || CAST(p.other_bytes AS VARCHAR(20)) || ' bytes. It depends on the algorithm that the library picked, not on the model; the calls are named below.' AS detail,
+    || CAST(p.other_bytes AS VARCHAR(20)) || ' bytes.'
+    || ' It depends on the algorithm that the library picked,'
+    || ' not on the model; the calls are named below.' AS detail,
   p.workspace_bytes AS bytes
 FROM misfit_peaks p
 WHERE p.leading_role = 'workspace';

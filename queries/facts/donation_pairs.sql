@@ -15,8 +15,8 @@ WITH undonated AS (
     AND p.shape IS NOT NULL
   GROUP BY p.module_id, p.shape
 ),
--- Updated state is computed from gradients but belongs to neither pass, so its role is other; the gradients
--- that a function returns are backward, and have their parameters' shapes too.
+-- Updated state is computed from gradients but belongs to neither pass, so its role is other; the
+-- gradients that a function returns are backward, and have their parameters' shapes too.
 fresh AS (
   SELECT
     o.module_id,
@@ -36,7 +36,8 @@ paired AS (
     u.shape,
     CASE WHEN u.parameters < f.outputs THEN u.parameters ELSE f.outputs END AS pairs,
     CASE WHEN u.bytes < f.bytes THEN u.bytes ELSE f.bytes END AS bytes_each,
-    CASE WHEN u.parameters < f.state_outputs THEN u.parameters ELSE f.state_outputs END AS state_pairs,
+    CASE WHEN u.parameters < f.state_outputs THEN u.parameters
+      ELSE f.state_outputs END AS state_pairs,
     f.cache_outputs
   FROM undonated u
   JOIN fresh f ON f.module_id = u.module_id AND f.shape = u.shape

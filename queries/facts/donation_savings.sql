@@ -5,8 +5,8 @@
 --   pairs: parameters that could be donated
 --   bytes: what that saves at most (bytes)
 CREATE VIEW donation_savings AS
--- A shape counts when some result of it looks like state: a step that returns its gradients and a counter must
--- not be told to donate its parameters.
+-- A shape counts when some result of it looks like state: a step that returns its gradients and a
+-- counter must not be told to donate its parameters.
 WITH sums AS (
   SELECT
     p.module_id,

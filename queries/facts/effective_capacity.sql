@@ -12,7 +12,8 @@
 --   allocator_id: the device's pool, the one that the program allocates from
 --   place: 1 for the device of the capture that may use least
 CREATE VIEW effective_capacity AS
--- A host pool has no device and never counts. Of several pools of a device the busiest is the program's.
+-- A host pool has no device and never counts. Of several pools of a device the busiest is the
+-- program's.
 WITH pools AS (
   SELECT
     a.device_id,

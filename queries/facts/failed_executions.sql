@@ -33,12 +33,14 @@ WITH failed AS (
     x.allocation_id,
     x.in_use_after_bytes,
     x.fragmentation,
-    -- When it got nothing, the allocator's last event tells its state, if nothing happened after the start.
+    -- When it got nothing, the allocator's last event tells its state, if nothing happened after
+    -- the start.
     CASE
       WHEN x.allocation_id IS NULL THEN (
         SELECT COUNT(*)
         FROM allocations y
-        WHERE y.allocator_id = a.allocator_id AND (y.alloc_ns >= e.start_ns OR y.free_ns >= e.start_ns)
+        WHERE y.allocator_id = a.allocator_id
+          AND (y.alloc_ns >= e.start_ns OR y.free_ns >= e.start_ns)
       )
     END AS later_events,
     -- The state right after what it did get is the state in which the next request failed.
@@ -112,8 +114,8 @@ blocks AS (
     END AS largest_free_bytes
   FROM room r
 ),
--- What its plan still wanted: allocations that no event of the execution took. The request that failed is the
--- first of them that no free block could hold.
+-- What its plan still wanted: allocations that no event of the execution took. The request that
+-- failed is the first of them that no free block could hold.
 wanted AS (
   SELECT
     b.capture_id,

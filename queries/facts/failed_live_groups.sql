@@ -10,8 +10,9 @@
 --   bytes: live bytes of that origin (bytes)
 --   count: allocations; 1 for what was never seen in an event
 CREATE VIEW failed_live_groups AS
--- The record does not say which allocations are the step's parameters. Those of a parameter's size are, as many as
--- there are parameters of that size, the youngest first; what is missing then was there before the capture.
+-- The record does not say which allocations are the step's parameters. Those of a parameter's size
+-- are, as many as there are parameters of that size, the youngest first; what is missing then was
+-- there before the capture.
 WITH live AS (
   SELECT
     f.capture_id,
@@ -69,7 +70,8 @@ others AS (
     k.origin,
     CASE
       WHEN k.address IS NOT NULL THEN k.bytes
-      WHEN k.bytes > m.parameter_bytes - k.own_bytes THEN k.bytes - (m.parameter_bytes - k.own_bytes)
+      WHEN k.bytes > m.parameter_bytes - k.own_bytes
+        THEN k.bytes - (m.parameter_bytes - k.own_bytes)
       ELSE 0
     END AS bytes
   FROM marked k

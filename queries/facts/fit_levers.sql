@@ -4,8 +4,8 @@
 --   capture_id: the capture
 --   device_id: the device; NULL without devices
 --   module_id: the module
---   lever: donation, checkpoint, micro_batch, fused_attention, shard, bf16_gradients, workspace, shorter_sequence
---     or pool
+--   lever: donation, checkpoint, micro_batch, fused_attention, shard, bf16_gradients, workspace,
+--     shorter_sequence or pool
 --   preference: 1 for the one to try first
 --   fix: what to do
 --   saving_bytes: what it saves (bytes); NULL when it does not make the step smaller
@@ -19,7 +19,8 @@ WITH powers AS (
   SELECT 2 AS parts UNION ALL SELECT 4 UNION ALL SELECT 8 UNION ALL SELECT 16 UNION ALL SELECT 32
   UNION ALL SELECT 64 UNION ALL SELECT 128 UNION ALL SELECT 256
 ),
--- What is there to save. State is what sharding splits: parameters, results, and gradients of their shapes.
+-- What is there to save. State is what sharding splits: parameters, results, and gradients of their
+-- shapes.
 needs AS (
   SELECT
     p.capture_id,
@@ -39,9 +40,11 @@ needs AS (
     CASE
       WHEN p.capacity_source = 'pool'
         AND 100 * p.capacity_bytes
-          < (SELECT t.setting FROM settings t WHERE t.name = 'low_capacity_percent') * p.memory_bytes
+          < (SELECT t.setting FROM settings t WHERE t.name = 'low_capacity_percent')
+            * p.memory_bytes
         AND 100 * (p.plan_bytes + p.others_bytes)
-          <= (SELECT t.setting FROM settings t WHERE t.name = 'raised_capacity_percent') * p.memory_bytes
+          <= (SELECT t.setting FROM settings t WHERE t.name = 'raised_capacity_percent')
+            * p.memory_bytes
         THEN 1
       ELSE 0
     END AS pool_helps
@@ -117,7 +120,8 @@ split AS (
     t.workspace_bytes, t.donation_bytes, t.pool_helps
 ),
 levers AS (
-  SELECT 'donation' AS lever, 1 AS preference, 'none; the saving is an upper bound' AS cost, 0 AS changes_results
+  SELECT 'donation' AS lever, 1 AS preference, 'none; the saving is an upper bound' AS cost,
+    0 AS changes_results
   UNION ALL SELECT 'checkpoint', 2, 'about one more forward pass', 0
   UNION ALL SELECT 'micro_batch', 3, 'step time; an accumulator of the size of the gradients', 0
   UNION ALL SELECT 'fused_attention', 4, 'none, where a fused kernel supports the shapes', 0
@@ -142,9 +146,10 @@ sized AS (
     l.changes_results,
     CASE l.lever
       WHEN 'donation' THEN
-        'donate the state: jax.jit(step, donate_argnums=...) for the arguments that the step returns updated'
+        'donate the state: jax.jit(step, donate_argnums=...) for the arguments that the step'
+          || ' returns updated'
       WHEN 'checkpoint' THEN
-        'jax.checkpoint on the block, so that its activations are computed again in the backward pass'
+        'jax.checkpoint on the block: its activations are computed again in the backward pass'
       WHEN 'micro_batch' THEN
         'split the batch into ' || CAST(z.batch_parts AS VARCHAR(20))
           || ' micro-batches and accumulate the gradients'
@@ -154,13 +159,13 @@ sized AS (
         'shard parameters, gradients and state (FSDP) over ' || CAST(z.state_parts AS VARCHAR(20))
           || ' devices'
       WHEN 'bf16_gradients' THEN
-        'keep gradients in bf16: f32 copies of bf16 values of the same dimensions are live at the peak'
+        'keep gradients in bf16: f32 copies of bf16 values of their dimensions are live at the peak'
       WHEN 'workspace' THEN
         'let the library calls use less scratch: another algorithm, or smaller calls'
       WHEN 'shorter_sequence' THEN
         'half the sequence: sequence by sequence buffers fall to a quarter, the others to half'
       ELSE
-        'a larger pool: XLA_PYTHON_CLIENT_MEM_FRACTION, when nothing else needs the device''s memory'
+        'a larger pool (XLA_PYTHON_CLIENT_MEM_FRACTION) if nothing else needs the device''s memory'
     END AS fix,
     CASE l.lever
       WHEN 'donation' THEN z.donation_bytes
@@ -174,7 +179,8 @@ sized AS (
         CASE
           WHEN z.square_bytes > 0 THEN
             z.square_bytes - CAST((z.square_bytes - z.square_bytes % 4) / 4 AS BIGINT)
-            + CAST((z.batch_bytes - z.square_bytes - (z.batch_bytes - z.square_bytes) % 2) / 2 AS BIGINT)
+            + CAST((z.batch_bytes - z.square_bytes - (z.batch_bytes - z.square_bytes) % 2) / 2
+              AS BIGINT)
         END
     END AS saving_bytes
   FROM split z

@@ -12,7 +12,8 @@
 --   last_in_use_bytes: in use when the last started (bytes)
 --   growth_bytes: growth per execution (bytes)
 --   steady: 1 when every step is about the same, 0 when bytes of many intervals survive
---   survivor_bytes: allocated from the first start on and live at the last (bytes); NULL on a truncated capture
+--   survivor_bytes: allocated from the first start on and live at the last (bytes); NULL on a
+--     truncated capture
 --   own_output_bytes: of these, outputs of this module (bytes)
 CREATE VIEW growing_modules AS
 WITH starts AS (
@@ -34,8 +35,8 @@ WITH starts AS (
   WHERE e.device_id IS NOT NULL AND e.module_id IS NOT NULL AND e.in_use_at_start_bytes IS NOT NULL
   WINDOW w AS (PARTITION BY e.device_id, e.module_id ORDER BY e.start_ns, e.execution_id)
 ),
--- The first step is a warm-up (compiling, tuning, the first outputs) once there are enough others. The later half of
--- the intervals is looked at for growth that is not steady.
+-- The first step is a warm-up (compiling, tuning, the first outputs) once there are enough others.
+-- The later half of the intervals is looked at for growth that is not steady.
 steps AS (
   SELECT
     s.capture_id,
@@ -52,11 +53,13 @@ steps AS (
     CASE
       WHEN s.step_bytes IS NULL THEN 0
       WHEN s.place > 1
-        OR s.executions - 1 < (SELECT t.setting FROM settings t WHERE t.name = 'growth_drop_first_from')
+        OR s.executions - 1 < (SELECT t.setting FROM settings t
+          WHERE t.name = 'growth_drop_first_from')
         THEN 1
       ELSE 0
     END AS counted,
-    CASE WHEN s.next_start_ns IS NOT NULL AND 2 * s.place > s.executions - 1 THEN 1 ELSE 0 END AS later
+    CASE WHEN s.next_start_ns IS NOT NULL AND 2 * s.place > s.executions - 1 THEN 1
+      ELSE 0 END AS later
   FROM starts s
   WHERE s.executions >= (SELECT t.setting FROM settings t WHERE t.name = 'growth_min_executions')
 ),
@@ -84,7 +87,8 @@ spans AS (
     END) OVER w AS later_in_use_bytes,
     MIN(CASE WHEN s.later = 0 AND s.next_start_ns IS NOT NULL THEN s.in_use_bytes END) OVER w
       AS earlier_low_bytes,
-    MIN(CASE WHEN s.later = 1 OR s.next_start_ns IS NULL THEN s.in_use_bytes END) OVER w AS later_low_bytes,
+    MIN(CASE WHEN s.later = 1 OR s.next_start_ns IS NULL
+      THEN s.in_use_bytes END) OVER w AS later_low_bytes,
     SUM(s.later) OVER w AS later_count,
     SUM(s.counted) OVER w AS counted_count,
     ROW_NUMBER() OVER (
@@ -124,7 +128,8 @@ medians AS (
     END) OVER (PARTITION BY p.device_id, p.module_id) AS median_bytes
   FROM spans p
 ),
--- What was allocated in each interval and is live at the last start; only looked for where in-use rises at all.
+-- What was allocated in each interval and is live at the last start; only looked for where in-use
+-- rises at all.
 intervals AS (
   SELECT
     m.capture_id,
@@ -159,7 +164,8 @@ intervals AS (
   WHERE m.rise_bytes > 0
     OR m.median_bytes >= (SELECT t.setting FROM settings t WHERE t.name = 'growth_min_bytes')
   GROUP BY
-    m.capture_id, m.device_id, m.module_id, m.allocator_id, m.place, m.executions, m.step_bytes, m.counted,
+    m.capture_id, m.device_id, m.module_id, m.allocator_id, m.place, m.executions, m.step_bytes,
+      m.counted,
     m.later, m.first_start_ns, m.last_start_ns, m.first_in_use_bytes, m.second_in_use_bytes,
     m.last_in_use_bytes, m.later_count, m.counted_count, m.rise_bytes,
     m.low_rise_bytes, m.median_bytes
@@ -184,13 +190,15 @@ sums AS (
     SUM(CASE
       WHEN i.counted = 1
         AND 100 * ABS(i.step_bytes - i.median_bytes)
-          <= (SELECT t.setting FROM settings t WHERE t.name = 'growth_tolerance_percent') * i.median_bytes
+          <= (SELECT t.setting FROM settings t WHERE t.name = 'growth_tolerance_percent')
+            * i.median_bytes
         THEN 1
       ELSE 0
     END) AS near_count,
     SUM(CASE
       WHEN i.later = 1
-        AND i.kept_bytes >= (SELECT t.setting FROM settings t WHERE t.name = 'growth_min_bytes') THEN 1
+        AND i.kept_bytes >= (SELECT t.setting FROM settings t WHERE t.name = 'growth_min_bytes')
+          THEN 1
       ELSE 0
     END) AS kept_count,
     SUM(CASE WHEN i.later = 1 THEN i.kept_bytes END) AS later_kept_bytes,
@@ -198,13 +206,16 @@ sums AS (
     CAST(SUM(i.own_output_bytes) AS BIGINT) AS own_output_bytes
   FROM intervals i
   GROUP BY
-    i.capture_id, i.device_id, i.module_id, i.allocator_id, i.executions, i.first_start_ns, i.last_start_ns,
-    i.first_in_use_bytes, i.second_in_use_bytes, i.last_in_use_bytes, i.later_count, i.counted_count,
+    i.capture_id, i.device_id, i.module_id, i.allocator_id, i.executions, i.first_start_ns,
+      i.last_start_ns,
+    i.first_in_use_bytes, i.second_in_use_bytes, i.last_in_use_bytes, i.later_count,
+      i.counted_count,
     i.rise_bytes, i.low_rise_bytes, i.median_bytes
 ),
--- Steady: the steps are near their median. Unsteady: many of the later intervals keep bytes to the end, and in-use
--- rises with them. A ring of prefetched batches keeps bytes too, but in-use does not rise; an operation that runs at
--- several places of an eager step sees a saw-tooth, whose low points do not rise.
+-- Steady: the steps are near their median. Unsteady: many of the later intervals keep bytes to the
+-- end, and in-use rises with them. A ring of prefetched batches keeps bytes too, but in-use does
+-- not rise; an operation that runs at several places of an eager step sees a saw-tooth, whose low
+-- points do not rise.
 judged AS (
   SELECT
     s.capture_id,
@@ -225,7 +236,8 @@ judged AS (
     CASE
       WHEN s.median_bytes >= (SELECT t.setting FROM settings t WHERE t.name = 'growth_min_bytes')
         AND 100 * s.near_count
-          >= (SELECT t.setting FROM settings t WHERE t.name = 'growth_near_percent') * s.counted_count
+          >= (SELECT t.setting FROM settings t WHERE t.name = 'growth_near_percent')
+            * s.counted_count
         THEN 1
       WHEN s.rise_bytes > 0
         AND s.low_rise_bytes >= (SELECT t.setting FROM settings t WHERE t.name = 'growth_min_bytes')
@@ -233,7 +245,8 @@ judged AS (
         AND 100 * s.kept_count
           >= (SELECT t.setting FROM settings t WHERE t.name = 'growth_kept_percent') * s.later_count
         AND 100 * s.rise_bytes
-          >= (SELECT t.setting FROM settings t WHERE t.name = 'growth_rise_percent') * s.later_kept_bytes
+          >= (SELECT t.setting FROM settings t WHERE t.name = 'growth_rise_percent')
+            * s.later_kept_bytes
         THEN 0
     END AS steady
   FROM sums s
@@ -248,14 +261,16 @@ SELECT
   j.last_start_ns,
   j.first_in_use_bytes,
   j.last_in_use_bytes,
-  -- Unsteady: the mean over all but the first step; over the later half alone where it began with a fall.
+  -- Unsteady: the mean over all but the first step; over the later half alone where it began with a
+  -- fall.
   CASE
     WHEN j.steady = 1 THEN j.median_bytes
     WHEN j.last_in_use_bytes > j.second_in_use_bytes THEN
       CAST((j.last_in_use_bytes - j.second_in_use_bytes
         - (j.last_in_use_bytes - j.second_in_use_bytes) % NULLIF(j.executions - 2, 0))
         / NULLIF(j.executions - 2, 0) AS BIGINT)
-    ELSE CAST((j.rise_bytes - j.rise_bytes % NULLIF(j.later_count, 0)) / NULLIF(j.later_count, 0) AS BIGINT)
+    ELSE CAST((j.rise_bytes - j.rise_bytes % NULLIF(j.later_count, 0)) / NULLIF(j.later_count,
+      0) AS BIGINT)
   END AS growth_bytes,
   j.steady,
   j.survivor_bytes,

@@ -12,7 +12,8 @@
 --   last_in_use_bytes: in use when the last started (bytes)
 --   growth_bytes: growth per execution (bytes)
 --   steady: 1 when every step is about the same
---   survivor_bytes: allocated from the first start on and live at the last (bytes); NULL on a truncated capture
+--   survivor_bytes: allocated from the first start on and live at the last (bytes); NULL on a
+--     truncated capture
 --   own_output_bytes: of these, outputs of this module (bytes)
 CREATE VIEW growth AS
 -- Every module of a loop sees the same rise, an eval step that of the train step too.
@@ -34,7 +35,8 @@ WITH chosen AS (
     ROW_NUMBER() OVER (
       PARTITION BY g.device_id
       ORDER BY
-        CASE WHEN 2 * g.own_output_bytes >= g.survivor_bytes AND g.own_output_bytes > 0 THEN 0 ELSE 1 END,
+        CASE WHEN 2 * g.own_output_bytes >= g.survivor_bytes AND g.own_output_bytes > 0 THEN 0
+          ELSE 1 END,
         g.executions DESC,
         g.own_output_bytes DESC NULLS LAST,
         g.module_id

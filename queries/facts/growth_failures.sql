@@ -9,7 +9,8 @@
 --   start_ns: when it started (Unix ns)
 --   place: 1 for the first of the device
 CREATE VIEW growth_failures AS
--- Had in-use stayed where it was at the first start of the growing module, the plan would have fitted.
+-- Had in-use stayed where it was at the first start of the growing module, the plan would have
+-- fitted.
 SELECT
   f.capture_id,
   f.device_id,

@@ -10,25 +10,10 @@
 --   last_start_ns: when it last started (Unix ns)
 --   count: how often
 CREATE VIEW growth_holders AS
-WITH launches AS (
-  SELECT
-    g.capture_id,
-    g.device_id,
-    g.module_id,
-    e.launch_event_id,
-    LAG(e.launch_event_id) OVER (PARTITION BY g.device_id ORDER BY e.start_ns, e.execution_id) AS before_event_id,
-    ROW_NUMBER() OVER (PARTITION BY g.device_id ORDER BY e.start_ns DESC, e.execution_id DESC) AS place
+WITH gaps AS (
+  SELECT l.capture_id, l.device_id, l.module_id, l.thread, l.from_ns, l.to_ns
   FROM growth g
-  JOIN executions e ON e.device_id = g.device_id AND e.module_id = g.module_id
-),
--- Between the end of one outermost PjitFunction span and the start of the next. They nest twice, so the span that
--- counts is the outermost one.
-gaps AS (
-  SELECT l.capture_id, l.device_id, l.module_id, a.thread, b.end_ns AS from_ns, a.start_ns AS to_ns
-  FROM launches l
-  JOIN host_events a ON a.event_id = l.launch_event_id
-  JOIN host_events b ON b.event_id = l.before_event_id AND b.thread = a.thread
-  WHERE l.place = 1 AND b.end_ns <= a.start_ns
+  JOIN launch_gaps l ON l.device_id = g.device_id AND l.module_id = g.module_id
 ),
 -- Other modules may be launched in the gap: their spans, and what happens inside them, is theirs.
 events AS (
@@ -52,11 +37,13 @@ events AS (
     AND h.thread = g.thread
     AND h.start_ns >= g.from_ns
     AND h.start_ns < g.to_ns
-  LEFT JOIN (SELECT DISTINCT e.launch_event_id FROM executions e) o ON o.launch_event_id = h.event_id
+  LEFT JOIN (SELECT DISTINCT e.launch_event_id FROM executions e) o
+    ON o.launch_event_id = h.event_id
   WHERE h.name NOT IN ('MemoryAllocation', 'MemoryDeallocation')
 ),
 words AS (
-  SELECT 'append' AS word UNION ALL SELECT 'appendleft' UNION ALL SELECT 'extend' UNION ALL SELECT 'add'
+  SELECT 'append' AS word UNION ALL SELECT 'appendleft' UNION ALL SELECT 'extend'
+    UNION ALL SELECT 'add'
   UNION ALL SELECT 'insert' UNION ALL SELECT 'setdefault' UNION ALL SELECT 'update'
 ),
 named AS (
@@ -66,8 +53,8 @@ named AS (
     e.module_id,
     e.event,
     e.start_ns,
-    -- A method of a built-in container has no file of its own; a function of that name in a file may be anything
-    -- (an optimizer's update), so it comes second.
+    -- A method of a built-in container has no file of its own; a function of that name in a file
+    -- may be anything (an optimizer's update), so it comes second.
     CASE WHEN w.word IS NOT NULL AND e.event NOT LIKE '%.py:%' THEN 1 ELSE 0 END AS container,
     CASE WHEN w.word IS NOT NULL THEN 1 ELSE 0 END AS named_like_one,
     -- Python's own calls begin with $; only they can hold a reference that the program made.
@@ -76,7 +63,8 @@ named AS (
     CASE WHEN e.end_ns > e.to_ns THEN 1 ELSE 0 END AS encloses
   FROM events e
   LEFT JOIN words w ON e.event LIKE '% ' || w.word
-  WHERE e.launch_event_id IS NULL AND (e.launched_until_ns IS NULL OR e.start_ns >= e.launched_until_ns)
+  WHERE e.launch_event_id IS NULL
+    AND (e.launched_until_ns IS NULL OR e.start_ns >= e.launched_until_ns)
 ),
 grouped AS (
   SELECT
@@ -100,7 +88,8 @@ ordered AS (
     r.module_id,
     ROW_NUMBER() OVER (
       PARTITION BY r.device_id
-      ORDER BY r.container DESC, r.named_like_one DESC, r.encloses, r.python DESC, r.last_start_ns DESC, r.event
+      ORDER BY r.container DESC, r.named_like_one DESC, r.encloses, r.python DESC,
+        r.last_start_ns DESC, r.event
     ) AS position,
     r.event,
     r.container,

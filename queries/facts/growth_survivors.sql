@@ -16,7 +16,8 @@ WITH grouped AS (
     g.device_id,
     g.module_id,
     COALESCE(x.origin, 'unknown') AS origin,
-    CASE WHEN x.purpose = 'output' AND e.module_id = g.module_id THEN e.sequence END AS own_sequence,
+    CASE WHEN x.purpose = 'output' AND e.module_id = g.module_id
+      THEN e.sequence END AS own_sequence,
     CAST(SUM(x.bytes) AS BIGINT) AS bytes,
     COUNT(*) AS count
   FROM growth g

@@ -7,8 +7,8 @@
 --   time_ns: when it changed (Unix ns); NULL for what was in use before the first event
 --   in_use_bytes: in use after all events of that moment (bytes)
 CREATE VIEW heap_timeline AS
--- Summed from the allocations and their frees, so it is only as good as the record: where an allocator
--- has reconciliation_breaks, events are missing and the line drifts.
+-- Summed from the allocations and their frees, so it is only as good as the record: where an
+-- allocator has reconciliation_breaks, events are missing and the line drifts.
 WITH changes AS (
   SELECT x.allocator_id, x.alloc_ns AS time_ns, x.bytes AS change_bytes
   FROM allocations x

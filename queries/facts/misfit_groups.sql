@@ -1,5 +1,6 @@
 -- id: misfit_groups
--- title: What a plan that does not fit is made of: parameters, outputs and temps at the peak, largest first
+-- title: What a plan that does not fit is made of: parameters, outputs and temps at the peak,
+--   largest first
 -- columns:
 --   capture_id: the capture
 --   device_id: the device; NULL without devices

@@ -1,5 +1,6 @@
 -- id: misfit_parts
--- title: The single parts of every plan that does not fit: parameters, constants, outputs, temps at the peak
+-- title: The single parts of every plan that does not fit: parameters, constants, outputs, temps at
+--   the peak
 -- columns:
 --   capture_id: the capture
 --   device_id: the device; NULL without devices

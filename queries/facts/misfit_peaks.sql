@@ -25,17 +25,24 @@
 --   failed_count: of these, known to have failed
 --   execution_id: the first that failed; NULL when none did
 --   others_bytes: what else was in use when that one started (bytes); 0 when none failed
---   peak_bytes: temps live at the heap peak (bytes); NULL without a heap trace, and so are the columns after it
+--   peak_bytes: temps live at the heap peak (bytes); NULL without a heap trace, and so are the
+--     columns after it
 --   forward_bytes: of these, kept for the backward pass (bytes)
 --   backward_bytes: of these, gradients and their temporaries (bytes)
 --   workspace_bytes: of these, scratch of library calls (bytes)
 --   other_bytes: the rest (bytes)
---   leading_role: the largest of forward, backward and workspace; NULL when it is a small part of the plan
+--   forward_percent: forward, as a share of the peak (per cent, rounded down)
+--   backward_percent: backward, as a share of the peak (per cent, rounded down)
+--   workspace_percent: workspace, as a share of the peak (per cent, rounded down)
+--   leading_role: the largest of forward, backward and workspace; NULL when it is a small part of
+--     the plan
 --   forward_block_bytes: forward bytes of one block, which recomputing would still hold (bytes)
---   batch_bytes: forward and backward temps without a parameter's shape: they shrink with the batch (bytes)
+--   batch_bytes: forward and backward temps without a parameter's shape: they shrink with the batch
+--     (bytes)
 --   square_bytes: of these, sequence by sequence: the last two dimensions are equal (bytes)
 --   square_shape: the shape of the largest of them
---   gradient_bytes: backward temps with a parameter's shape: they shrink when parameters are sharded (bytes)
+--   gradient_bytes: backward temps with a parameter's shape: they shrink when parameters are
+--     sharded (bytes)
 --   f32_copy_bytes: f32 backward temps that have a bf16 twin of the same dimensions (bytes)
 CREATE VIEW misfit_peaks AS
 WITH sizes AS (
@@ -98,7 +105,8 @@ compared AS (
     ) AS like_parameter,
     h.f32 * MAX(h.bf16) OVER (PARTITION BY h.device_id, h.module_id, h.dimensions) AS f32_copy,
     -- Buffers of one size and role are the same value of successive blocks.
-    SUM(h.buffers) OVER (PARTITION BY h.device_id, h.module_id, h.role, h.each_bytes) AS size_buffers,
+    SUM(h.buffers) OVER (PARTITION BY h.device_id, h.module_id, h.role,
+      h.each_bytes) AS size_buffers,
     SUM(h.bytes) OVER (PARTITION BY h.device_id, h.module_id, h.role, h.each_bytes) AS size_bytes
   FROM shaped h
 ),
@@ -148,12 +156,14 @@ peaks AS (
   SELECT
     o.device_id,
     o.module_id,
-    CAST(SUM(CASE WHEN o.kind = 'temp at the peak' THEN o.bytes ELSE 0 END) AS BIGINT) AS peak_bytes,
+    CAST(SUM(CASE WHEN o.kind = 'temp at the peak' THEN o.bytes
+      ELSE 0 END) AS BIGINT) AS peak_bytes,
     CAST(SUM(CASE WHEN o.role = 'forward' THEN o.bytes ELSE 0 END) AS BIGINT) AS forward_bytes,
     CAST(SUM(CASE WHEN o.role = 'backward' THEN o.bytes ELSE 0 END) AS BIGINT) AS backward_bytes,
     CAST(SUM(CASE WHEN o.role = 'workspace' THEN o.bytes ELSE 0 END) AS BIGINT) AS workspace_bytes,
     CAST(SUM(CASE WHEN o.role = 'other' THEN o.bytes ELSE 0 END) AS BIGINT) AS other_bytes,
-    CAST(SUM(CASE WHEN o.role IN ('forward', 'backward') AND o.like_parameter = 0 THEN o.bytes ELSE 0 END)
+    CAST(SUM(CASE WHEN o.role IN ('forward', 'backward') AND o.like_parameter = 0 THEN o.bytes
+      ELSE 0 END)
       AS BIGINT) AS batch_bytes,
     CAST(SUM(CASE WHEN o.square = 1 THEN o.bytes ELSE 0 END) AS BIGINT) AS square_bytes,
     MAX(CASE WHEN o.square = 1 AND o.square_place = 1 THEN o.shape END) AS square_shape,
@@ -198,6 +208,12 @@ SELECT
   p.backward_bytes,
   p.workspace_bytes,
   p.other_bytes,
+  CAST((100 * p.forward_bytes - 100 * p.forward_bytes % NULLIF(p.peak_bytes, 0))
+    / NULLIF(p.peak_bytes, 0) AS BIGINT) AS forward_percent,
+  CAST((100 * p.backward_bytes - 100 * p.backward_bytes % NULLIF(p.peak_bytes, 0))
+    / NULLIF(p.peak_bytes, 0) AS BIGINT) AS backward_percent,
+  CAST((100 * p.workspace_bytes - 100 * p.workspace_bytes % NULLIF(p.peak_bytes, 0))
+    / NULLIF(p.peak_bytes, 0) AS BIGINT) AS workspace_percent,
   CASE
     WHEN p.forward_bytes >= p.backward_bytes AND p.forward_bytes >= p.workspace_bytes
       AND 100 * p.forward_bytes
@@ -212,10 +228,12 @@ SELECT
         >= (SELECT s.setting FROM settings s WHERE s.name = 'role_min_percent') * f.plan_bytes
       THEN 'workspace'
   END AS leading_role,
-  -- A single large buffer is a scanned model's [layers, ...] stack: what stays is put at that buffer.
+  -- A single large buffer is a scanned model's [layers, ...] stack: what stays is put at that
+  -- buffer.
   CASE
     WHEN p.block_count >= 2
-      THEN CAST((p.forward_bytes - p.forward_bytes % p.block_count) / NULLIF(p.block_count, 0) AS BIGINT)
+      THEN CAST((p.forward_bytes - p.forward_bytes % p.block_count) / NULLIF(p.block_count,
+        0) AS BIGINT)
     ELSE COALESCE(p.block_buffer_bytes, 0)
   END AS forward_block_bytes,
   p.batch_bytes,

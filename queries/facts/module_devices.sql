@@ -5,7 +5,8 @@
 --   run: its run
 --   host: its host
 --   status: complete or truncated
---   device_id: the device; for a module that never ran the one that may use least; NULL without devices
+--   device_id: the device; for a module that never ran the one that may use least; NULL without
+--     devices
 --   device: its ordinal as recorded
 --   module_id: the module
 --   module_name: its name
@@ -25,14 +26,16 @@
 --   launched_count: of these, with evidence that they launched
 --   failed_count: of these, known to have failed (never on a truncated capture)
 CREATE VIEW module_devices AS
--- On a truncated capture a missing launch may only be missing from the file, so nothing counts as failed.
+-- On a truncated capture a missing launch may only be missing from the file, so nothing counts as
+-- failed.
 WITH ran AS (
   SELECT
     e.device_id,
     e.module_id,
     COUNT(*) AS execution_count,
     CAST(SUM(CASE WHEN e.launched = 1 THEN 1 ELSE 0 END) AS BIGINT) AS launched_count,
-    CAST(SUM(CASE WHEN e.failed = 1 AND c.status = 'complete' THEN 1 ELSE 0 END) AS BIGINT) AS failed_count
+    CAST(SUM(CASE WHEN e.failed = 1 AND c.status = 'complete' THEN 1
+      ELSE 0 END) AS BIGINT) AS failed_count
   FROM executions e
   JOIN captures c ON c.capture_id = e.capture_id
   WHERE e.module_id IS NOT NULL

@@ -14,12 +14,14 @@ class ForgetVerbTest : public ProgramTest {
 };
 
 TEST_F(ForgetVerbTest, ByRunByIdAndByPath) {
-  for (const std::string which : {"--run run1", "--capture 1", "--capture logs/plugins/profile/run1/host.xplane.pb"}) {
+  for (const std::string which :
+       {"--run run1", "--capture 1", "--capture logs/plugins/profile/run1/host.xplane.pb"}) {
     Oomdb("ingest --db oom.db logs");
     const Outcome outcome = Oomdb("forget --db oom.db " + which);
     EXPECT_EQ(outcome.exit_code, 0) << which << outcome.err;
     EXPECT_THAT(outcome.err, HasSubstr("forgotten: "));
-    EXPECT_EQ(Ask("SELECT (SELECT COUNT(*) FROM captures) + (SELECT COUNT(*) FROM modules)"), "0") << which;
+    EXPECT_EQ(Ask("SELECT (SELECT COUNT(*) FROM captures) + (SELECT COUNT(*) FROM modules)"), "0")
+        << which;
   }
   EXPECT_TRUE(Exists(kCapture));
 }

@@ -21,7 +21,8 @@ TEST_F(IngestVerbTest, StoresAFileAFolderAndALogDirectoryAlike) {
     const Outcome outcome = Oomdb(std::string("ingest --db ") + "oom.db " + path);
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
     EXPECT_EQ(outcome.out, "");
-    EXPECT_THAT(outcome.err, AllOf(HasSubstr("run1 / host"), HasSubstr("next: oomdb query --db oom.db")));
+    EXPECT_THAT(outcome.err,
+                AllOf(HasSubstr("run1 / host"), HasSubstr("next: oomdb query --db oom.db")));
     EXPECT_EQ(Ask("SELECT run || '/' || host FROM captures"), "run1/host");
     std::filesystem::remove(File("oom.db"));
   }
@@ -42,17 +43,22 @@ TEST_F(IngestVerbTest, TheSameAgainIsNoSecondCapture) {
   EXPECT_EQ(outcome.exit_code, 0);
   EXPECT_THAT(outcome.err, HasSubstr("there already"));
   EXPECT_EQ(Ask("SELECT COUNT(*) FROM captures"), "1");
-  EXPECT_EQ(Ask("SELECT run, name, label FROM run_labels ORDER BY name"), "run1,batch,8\nrun1,seq,1024");
+  EXPECT_EQ(Ask("SELECT run, name, label FROM run_labels ORDER BY name"),
+            "run1,batch,8\nrun1,seq,1024");
   Oomdb("ingest --db oom.db logs --run r --host h");
   EXPECT_EQ(Ask("SELECT run, host FROM captures"), "r,h");
 }
 
 TEST_F(IngestVerbTest, CompressedAndPipedCapturesAreTheSame) {
-  ASSERT_EQ(Shell("gzip -c logs/plugins/profile/run1/host.xplane.pb > logs/plugins/profile/run1/host.xplane.pb.gz").exit_code, 0);
+  ASSERT_EQ(Shell("gzip -c logs/plugins/profile/run1/host.xplane.pb > "
+                  "logs/plugins/profile/run1/host.xplane.pb.gz")
+                .exit_code,
+            0);
   const Outcome outcome = Oomdb("ingest --db oom.db logs");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_EQ(Ask("SELECT COUNT(*), MIN(host) FROM captures"), "1,host");
-  const Outcome piped = Shell("oomdb ingest --db oom.db - --run piped < logs/plugins/profile/run1/host.xplane.pb");
+  const Outcome piped =
+      Shell("oomdb ingest --db oom.db - --run piped < logs/plugins/profile/run1/host.xplane.pb");
   EXPECT_EQ(piped.exit_code, 0) << piped.err;
   EXPECT_EQ(Ask("SELECT COUNT(*), MIN(run) FROM captures"), "1,piped");
 }
@@ -116,7 +122,9 @@ TEST_F(IngestVerbTest, UsageMistakes) {
   EXPECT_EQ(Oomdb("ingest --db oom.db logs --label batch").exit_code, 2);
   EXPECT_EQ(Oomdb("ingest --db oom.db logs --events some").exit_code, 2);
   EXPECT_EQ(Oomdb("ingest --db oom.db logs --no-such-option").exit_code, 2);
-  Write("foreign.db", "this is a text file and certainly no database of anybody, long enough for a header of SQLite");
+  Write("foreign.db",
+        "this is a text file and certainly no database of anybody, long enough for a header of "
+        "SQLite");
   EXPECT_EQ(Oomdb("ingest --db foreign.db logs").exit_code, 5);
 }
 

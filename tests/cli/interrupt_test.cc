@@ -17,7 +17,8 @@ TEST_F(InterruptTest, IngestKeepsWholeCapturesAndGoesOnLater) {
   const std::string capture = SelfTestCapture();
   // Distinct contents: an unknown field (number 99, a varint) at the end, which readers skip.
   for (int i = 0; i < kCaptures; ++i) {
-    const std::string tail = {'\x98', '\x06', static_cast<char>(0x80 | (i & 0x7f)), static_cast<char>(i >> 7)};
+    const std::string tail = {'\x98', '\x06', static_cast<char>(0x80 | (i & 0x7f)),
+                              static_cast<char>(i >> 7)};
     Write("many/" + std::to_string(i) + ".xplane.pb", capture + tail);
   }
   // The signal comes when the first capture has been talked about.
@@ -30,15 +31,16 @@ TEST_F(InterruptTest, IngestKeepsWholeCapturesAndGoesOnLater) {
   const int stored = std::stoi(Ask("SELECT COUNT(*) FROM captures"));
   EXPECT_GE(stored, 1);
   EXPECT_LT(stored, kCaptures);
-  EXPECT_EQ(Ask("SELECT COUNT(*) FROM captures c WHERE NOT EXISTS (SELECT 1 FROM modules m WHERE m.capture_id = c.capture_id)"),
+  EXPECT_EQ(Ask("SELECT COUNT(*) FROM captures c WHERE NOT EXISTS (SELECT 1 FROM modules m WHERE "
+                "m.capture_id = c.capture_id)"),
             "0");
 }
 
 TEST_F(InterruptTest, AQueryStops) {
   ASSERT_EQ(Oomdb("ingest --db oom.db logs").exit_code, 0);
   const Outcome outcome = Shell(
-      "oomdb query --db oom.db 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT COUNT(*) FROM n' & "
-      "pid=$!\nsleep 0.5; kill -TERM $pid; wait $pid");
+      "oomdb query --db oom.db 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
+      "SELECT COUNT(*) FROM n' & pid=$!\nsleep 0.5; kill -TERM $pid; wait $pid");
   EXPECT_EQ(outcome.exit_code, 130);
 }
 

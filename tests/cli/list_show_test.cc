@@ -17,18 +17,23 @@ class ListShowTest : public ProgramTest {};
 
 TEST_F(ListShowTest, ListsWhatADatabaseHolds) {
   ASSERT_EQ(Oomdb("ingest --db oom.db logs").exit_code, 0);
-  EXPECT_THAT(Oomdb("list captures --db oom.db --format csv").out, HasSubstr("1,run1,host,xplane,complete,1,1,1,"));
-  EXPECT_THAT(Oomdb("list modules --db oom.db --format csv").out, HasSubstr("run1,host,1,jit_step,7,"));
-  EXPECT_THAT(Oomdb("list executions --db oom.db --format csv").out, HasSubstr("run1,host,0,1,jit_step,1,"));
+  EXPECT_THAT(Oomdb("list captures --db oom.db --format csv").out,
+              HasSubstr("1,run1,host,xplane,complete,1,1,1,"));
+  EXPECT_THAT(Oomdb("list modules --db oom.db --format csv").out,
+              HasSubstr("run1,host,1,jit_step,7,"));
+  EXPECT_THAT(Oomdb("list executions --db oom.db --format csv").out,
+              HasSubstr("run1,host,0,1,jit_step,1,"));
 }
 
 TEST_F(ListShowTest, ListsWhatTheProgramKnowsWithoutADatabase) {
-  EXPECT_THAT(Oomdb("list tables --format csv").out, AllOf(HasSubstr("findings,view,"), HasSubstr("captures,table,")));
+  EXPECT_THAT(Oomdb("list tables --format csv").out,
+              AllOf(HasSubstr("findings,view,"), HasSubstr("captures,table,")));
   for (const CatalogueEntry* rule : Catalogue::Get().Rules()) {
     EXPECT_THAT(Oomdb("list rules --format csv").out, HasSubstr("\n" + rule->id + ","));
   }
   EXPECT_THAT(Oomdb("list settings --format csv").out, HasSubstr("capacity_bytes,,"));
-  EXPECT_THAT(Oomdb("list settings --capacity 1K --format csv").out, HasSubstr("capacity_bytes,1024,"));
+  EXPECT_THAT(Oomdb("list settings --capacity 1K --format csv").out,
+              HasSubstr("capacity_bytes,1024,"));
   const Outcome wrong = Oomdb("list module");
   EXPECT_EQ(wrong.exit_code, 2);
   EXPECT_THAT(wrong.err, HasSubstr("did you mean modules?"));

@@ -9,7 +9,8 @@ namespace {
 using testing::ElementsAre;
 
 TEST(NearestTest, OffersWhatIsNear) {
-  const std::vector<std::string> names = {"ingest", "query", "list", "show", "jit_train_step", "jit_eval_step"};
+  const std::vector<std::string> names = {"ingest", "query",          "list",
+                                          "show",   "jit_train_step", "jit_eval_step"};
   EXPECT_THAT(NearestNames("ingets", names), ElementsAre("ingest"));
   EXPECT_THAT(NearestNames("INGEST", names), ElementsAre("ingest"));
   EXPECT_THAT(NearestNames("train_step", names), ElementsAre("jit_train_step"));

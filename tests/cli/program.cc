@@ -33,8 +33,10 @@ ProgramTest::~ProgramTest() {
 
 Outcome ProgramTest::Shell(const std::string& command) {
   Write("bin/command.sh", command);
-  const std::string line = "cd '" + folder_ + "' && unset OOMDB_DB COLUMNS NO_COLOR && PATH=\"$PWD/bin:$PATH\" sh bin/command.sh " +
-                           "> bin/out 2> bin/err < /dev/null";
+  const std::string line =
+      "cd '" + folder_ +
+      "' && unset OOMDB_DB COLUMNS NO_COLOR && PATH=\"$PWD/bin:$PATH\" sh bin/command.sh " +
+      "> bin/out 2> bin/err < /dev/null";
   const int status = std::system(line.c_str());
   Outcome outcome;
   outcome.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);

@@ -15,7 +15,8 @@ struct Outcome {
   std::string err;
 };
 
-// In a folder of its own, with a capture at logs/plugins/profile/run1/host.xplane.pb; HOME, $OOMDB_DB and colours unset.
+// In a folder of its own, with a capture at logs/plugins/profile/run1/host.xplane.pb; HOME,
+// $OOMDB_DB and colours unset.
 class ProgramTest : public testing::Test {
  protected:
   ProgramTest();

@@ -17,7 +17,8 @@ class QueryVerbTest : public ProgramTest {
 TEST_F(QueryVerbTest, FormatsGiveExactIntegers) {
   const std::string sql = "\"SELECT name, plan_bytes, NULL AS missing FROM modules\"";
   EXPECT_EQ(Query(sql + " --format csv").out, "name,plan_bytes,missing\njit_step,113246208,\n");
-  EXPECT_EQ(Query(sql + " --format jsonl").out, "{\"name\": \"jit_step\", \"plan_bytes\": 113246208, \"missing\": null}\n");
+  EXPECT_EQ(Query(sql + " --format jsonl").out,
+            "{\"name\": \"jit_step\", \"plan_bytes\": 113246208, \"missing\": null}\n");
   EXPECT_THAT(Query(sql + " --format json").out, HasSubstr("\"plan_bytes\": 113246208"));
   EXPECT_THAT(Query(sql + " --format markdown").out, HasSubstr("| jit_step"));
   EXPECT_THAT(Query(sql).out, HasSubstr("jit_step"));
@@ -25,7 +26,8 @@ TEST_F(QueryVerbTest, FormatsGiveExactIntegers) {
 }
 
 TEST_F(QueryVerbTest, ParametersAndStandardInput) {
-  EXPECT_EQ(Query("\"SELECT :n + 1 AS a, :t AS b\" -p n=41 -p t=x=y --format csv").out, "a,b\n42,x=y\n");
+  EXPECT_EQ(Query("\"SELECT :n + 1 AS a, :t AS b\" -p n=41 -p t=x=y --format csv").out,
+            "a,b\n42,x=y\n");
   EXPECT_EQ(Shell("echo 'SELECT 1 AS a' | oomdb query --db oom.db - --format csv").out, "a\n1\n");
   EXPECT_EQ(Query("\"SELECT :n\"").exit_code, 2);
 }
@@ -45,7 +47,8 @@ TEST_F(QueryVerbTest, WritesAFileButNeverOverOne) {
 }
 
 TEST_F(QueryVerbTest, RefusesAnythingButReading) {
-  for (const char* sql : {"DELETE FROM captures", "ATTACH 'x.db' AS x", "PRAGMA user_version = 3", "SELECT 1; SELECT 2"}) {
+  for (const char* sql : {"DELETE FROM captures", "ATTACH 'x.db' AS x", "PRAGMA user_version = 3",
+                          "SELECT 1; SELECT 2"}) {
     const Outcome outcome = Query("\"" + std::string(sql) + "\"");
     EXPECT_EQ(outcome.exit_code, 2) << sql;
     EXPECT_EQ(outcome.out, "") << sql;
@@ -55,7 +58,8 @@ TEST_F(QueryVerbTest, RefusesAnythingButReading) {
 }
 
 TEST_F(QueryVerbTest, TheDeadlineHolds) {
-  const std::string endless = "\"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT COUNT(*) FROM n\"";
+  const std::string endless =
+      "\"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT COUNT(*) FROM n\"";
   const Outcome outcome = Query(endless + " --timeout 0.2");
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_THAT(outcome.err, HasSubstr("--timeout"));
@@ -63,7 +67,8 @@ TEST_F(QueryVerbTest, TheDeadlineHolds) {
 }
 
 TEST_F(QueryVerbTest, SettingsHoldForThisCall) {
-  const std::string ask = "\"SELECT setting FROM settings WHERE name = 'capacity_bytes'\" --format csv";
+  const std::string ask =
+      "\"SELECT setting FROM settings WHERE name = 'capacity_bytes'\" --format csv";
   EXPECT_EQ(Query(ask + " --capacity 2KiB").out, "setting\n2048\n");
   EXPECT_EQ(Query(ask + " --set capacity_bytes=3G").out, "setting\n3221225472\n");
   EXPECT_EQ(Query(ask).out, "setting\n\n");
@@ -75,8 +80,8 @@ TEST_F(QueryVerbTest, SettingsHoldForThisCall) {
 
 TEST_F(QueryVerbTest, ABrokenPipeIsQuiet) {
   const Outcome outcome = Shell(
-      "oomdb query --db oom.db --format csv 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 1000000) "
-      "SELECT i FROM n' | head -2");
+      "oomdb query --db oom.db --format csv 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i "
+      "+ 1 FROM n LIMIT 1000000) SELECT i FROM n' | head -2");
   EXPECT_EQ(outcome.out, "i\n1\n");
   EXPECT_EQ(outcome.err, "");
 }

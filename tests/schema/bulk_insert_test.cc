@@ -17,7 +17,10 @@ TEST(BulkInsertTest, InsertsEveryRowOnce) {
     for (int64_t i = 0; i < count; ++i) insert.Add({i, i * 0.5, std::to_string(i)});
     insert.Flush();
     insert.Flush();
-    EXPECT_EQ(connection.execAndGet("SELECT COUNT(*) FROM t WHERE a = rowid - 1 AND b = a * 0.5 AND c = a || ''").getInt(),
+    EXPECT_EQ(connection
+                  .execAndGet(
+                      "SELECT COUNT(*) FROM t WHERE a = rowid - 1 AND b = a * 0.5 AND c = a || ''")
+                  .getInt(),
               count);
     EXPECT_EQ(connection.execAndGet("SELECT COUNT(*) FROM t").getInt(), count);
   }
@@ -31,7 +34,8 @@ TEST(BulkInsertTest, NullsAndWrongWidths) {
   insert.Add({std::optional<int64_t>(3), std::string()});
   EXPECT_THROW(insert.Add({int64_t{1}}), std::logic_error);
   insert.Flush();
-  EXPECT_EQ(connection.execAndGet("SELECT COUNT(*) FROM t WHERE a IS NULL AND b IS NULL").getInt(), 1);
+  EXPECT_EQ(connection.execAndGet("SELECT COUNT(*) FROM t WHERE a IS NULL AND b IS NULL").getInt(),
+            1);
   EXPECT_EQ(connection.execAndGet("SELECT COUNT(*) FROM t WHERE a = 3 AND b = ''").getInt(), 1);
 }
 

@@ -16,10 +16,11 @@ using testing::HasSubstr;
 // Every table that a capture fills.
 int64_t RowsOfAllTables(Database& database) {
   int64_t rows = 0;
-  for (const char* table : {"captures", "ingest_issues", "devices", "stored_plans", "stored_module_memory",
-                            "stored_plan_allocations", "stored_module_outputs", "stored_buffers", "stored_frames",
-                            "stored_modules", "allocators", "stored_executions", "stored_allocations",
-                            "stored_host_events", "strings", "run_labels"}) {
+  for (const char* table :
+       {"captures", "ingest_issues", "devices", "stored_plans", "stored_module_memory",
+        "stored_plan_allocations", "stored_module_outputs", "stored_buffers", "stored_frames",
+        "stored_modules", "allocators", "stored_executions", "stored_allocations",
+        "stored_host_events", "strings", "run_labels"}) {
     rows += QueryInt(database, std::string("SELECT COUNT(*) FROM ") + table);
   }
   return rows;
@@ -34,25 +35,65 @@ TEST_F(CaptureWriterTest, WritesEveryFactBehindItsView) {
   const CaptureSummary summary = WriteSample(database_, "a");
   EXPECT_EQ(summary.allocations, 100);
   EXPECT_EQ(summary.issue_count, 1);
-  EXPECT_EQ(QueryText(database_, "SELECT host FROM captures"), "host");  // The path's wins over the recorded one.
+  EXPECT_EQ(QueryText(database_, "SELECT host FROM captures"),
+            "host");  // The path's wins over the recorded one.
   EXPECT_EQ(QueryInt(database_, "SELECT plan_bytes FROM modules WHERE name = 'jit_step'"), 40);
-  EXPECT_EQ(QueryText(database_, "SELECT op_name FROM buffers WHERE at_peak = 1"), "jit(step)/jvp()/dot_general");
-  EXPECT_EQ(QueryInt(database_, "SELECT buffer_id - module_id * 16777216 FROM buffers WHERE at_peak = 1"), 1);
+  EXPECT_EQ(QueryText(database_, "SELECT op_name FROM buffers WHERE at_peak = 1"),
+            "jit(step)/jvp()/dot_general");
+  EXPECT_EQ(
+      QueryInt(database_, "SELECT buffer_id - module_id * 16777216 FROM buffers WHERE at_peak = 1"),
+      1);
   EXPECT_EQ(QueryText(database_, "SELECT function_name FROM frames"), "layer");
-  EXPECT_EQ(QueryText(database_, "SELECT module_name FROM executions WHERE launched = 1 AND failed = 0"), "jit_step");
-  EXPECT_EQ(QueryInt(database_, "SELECT COUNT(DISTINCT address) FROM allocations WHERE origin LIKE 'temp of%'"), 100);
-  EXPECT_EQ(QueryText(database_, "SELECT h.name FROM executions e JOIN host_events h ON h.event_id = e.launch_event_id"),
-            "PjitFunction(step)");
+  EXPECT_EQ(
+      QueryText(database_, "SELECT module_name FROM executions WHERE launched = 1 AND failed = 0"),
+      "jit_step");
+  EXPECT_EQ(
+      QueryInt(database_,
+               "SELECT COUNT(DISTINCT address) FROM allocations WHERE origin LIKE 'temp of%'"),
+      100);
+  EXPECT_EQ(
+      QueryText(
+          database_,
+          "SELECT h.name FROM executions e JOIN host_events h ON h.event_id = e.launch_event_id"),
+      "PjitFunction(step)");
   EXPECT_EQ(QueryInt(database_, "SELECT count FROM ingest_issues"), 12);
   EXPECT_TRUE(Query(database_, "SELECT * FROM pragma_foreign_key_check").rows.empty());
 }
 
 TEST_F(CaptureWriterTest, UnknownIsNull) {
   WriteSample(database_, "a");
-  EXPECT_EQ(QueryInt(database_, "SELECT COUNT(*) FROM allocators WHERE peak_bytes IS NULL AND last_fragmentation IS NULL"),
+  EXPECT_EQ(QueryInt(database_,
+                     "SELECT COUNT(*) FROM allocators WHERE peak_bytes IS NULL AND "
+                     "last_fragmentation IS NULL"),
             1);
-  EXPECT_EQ(QueryInt(database_, "SELECT COUNT(*) FROM executions WHERE wait_evidence IS NULL AND thread IS NULL"), 1);
-  EXPECT_EQ(QueryInt(database_, "SELECT COUNT(*) FROM buffers WHERE role IS NULL AND role_via IS NULL"), 1);
+  EXPECT_EQ(
+      QueryInt(database_,
+               "SELECT COUNT(*) FROM executions WHERE wait_evidence IS NULL AND thread IS NULL"),
+      1);
+  EXPECT_EQ(
+      QueryInt(database_, "SELECT COUNT(*) FROM buffers WHERE role IS NULL AND role_via IS NULL"),
+      1);
+}
+
+// A module from before its buffers were assigned: what is not known is NULL, not 0.
+TEST_F(CaptureWriterTest, WithoutABufferAssignmentThereAreNoSizes) {
+  auto plan = std::make_shared<Plan>();
+  plan->instruction_count = 3;
+  ModuleFact module;
+  module.name = "jit_early";
+  module.hlo_hash = "early";
+  module.plan = plan;
+  CaptureFact capture;
+  capture.kind = "hlo";
+  CaptureWriter writer(database_, SampleSource("a"));
+  writer.Add(module);
+  EXPECT_FALSE(writer.has_plan());
+  writer.Add(capture);
+  writer.Commit({});
+  EXPECT_EQ(QueryInt(database_,
+                     "SELECT COUNT(*) FROM modules WHERE instruction_count = 3 AND plan_bytes IS "
+                     "NULL AND temp_bytes IS NULL AND heap_peak_bytes IS NULL"),
+            1);
 }
 
 TEST_F(CaptureWriterTest, RecordedHostCountsWhenThePathNamesNone) {
@@ -118,13 +159,16 @@ TEST_F(CaptureWriterTest, SameContentAgainOnlyUpdatesNames) {
     CaptureWriter writer(database_, SampleSource("a"));
     const std::optional<int64_t> known = writer.KnownCapture();
     ASSERT_EQ(known, first.capture_id);
-    const CaptureSummary again = writer.CommitKnown(*known, std::nullopt, "other-host", {{"batch", "8"}});
+    const CaptureSummary again =
+        writer.CommitKnown(*known, std::nullopt, "other-host", {{"batch", "8"}});
     EXPECT_TRUE(again.already_there);
     EXPECT_EQ(again.run, "run1");
   }
   EXPECT_EQ(RowsOfAllTables(database_), before + 1);  // The label.
   EXPECT_EQ(QueryText(database_, "SELECT host FROM captures WHERE run = 'run1'"), "other-host");
-  EXPECT_EQ(QueryText(database_, "SELECT label FROM run_labels WHERE run = 'run1' AND name = 'batch'"), "8");
+  EXPECT_EQ(
+      QueryText(database_, "SELECT label FROM run_labels WHERE run = 'run1' AND name = 'batch'"),
+      "8");
 }
 
 TEST_F(CaptureWriterTest, RefusesReferencesToNothing) {
@@ -160,8 +204,10 @@ TEST_F(CaptureWriterTest, BytesThatAreNoTextAreReplaced) {
     writer.Add(event);
     writer.Commit({});
   }
-  EXPECT_EQ(QueryText(database_, "SELECT name FROM modules WHERE program_id IS NULL"), "jit_\xef\xbf\xbd\xef\xbf\xbdstep");
-  EXPECT_EQ(QueryText(database_, "SELECT name FROM host_events WHERE thread = 't'"), "bad \xef\xbf\xbd");
+  EXPECT_EQ(QueryText(database_, "SELECT name FROM modules WHERE program_id IS NULL"),
+            "jit_\xef\xbf\xbd\xef\xbf\xbdstep");
+  EXPECT_EQ(QueryText(database_, "SELECT name FROM host_events WHERE thread = 't'"),
+            "bad \xef\xbf\xbd");
 }
 
 }  // namespace

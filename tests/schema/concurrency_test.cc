@@ -52,12 +52,18 @@ void ExpectWhole(const std::string& path) {
   EXPECT_EQ(QueryText(database, "PRAGMA integrity_check"), "ok");
   EXPECT_TRUE(Query(database, "SELECT * FROM pragma_foreign_key_check").rows.empty());
   // No capture without all of its rows, and no rows without their capture.
-  EXPECT_EQ(QueryInt(database, "SELECT COUNT(*) FROM captures c WHERE (SELECT COUNT(*) FROM stored_allocations a WHERE "
-                               "a.capture_id = c.capture_id) <> " + std::to_string(kAllocations)),
-            0);
-  EXPECT_EQ(QueryInt(database, "SELECT COUNT(*) FROM stored_allocations WHERE capture_id NOT IN (SELECT capture_id FROM "
-                               "captures)"),
-            0);
+  EXPECT_EQ(
+      QueryInt(
+          database,
+          "SELECT COUNT(*) FROM captures c WHERE (SELECT COUNT(*) FROM stored_allocations a WHERE "
+          "a.capture_id = c.capture_id) <> " +
+              std::to_string(kAllocations)),
+      0);
+  EXPECT_EQ(
+      QueryInt(database,
+               "SELECT COUNT(*) FROM stored_allocations WHERE capture_id NOT IN (SELECT capture_id "
+               "FROM captures)"),
+      0);
 }
 
 TEST(ConcurrencyTest, FourWritersLoseNothing) {
@@ -68,7 +74,8 @@ TEST(ConcurrencyTest, FourWritersLoseNothing) {
   std::vector<pid_t> children;
   for (int process = 0; process < kProcesses; ++process) {
     children.push_back(InProcess([&, process] {
-      for (int i = 0; i < kCapturesEach; ++i) WriteOne(path, std::to_string(process) + "-" + std::to_string(i));
+      for (int i = 0; i < kCapturesEach; ++i)
+        WriteOne(path, std::to_string(process) + "-" + std::to_string(i));
     }));
   }
   for (const pid_t child : children) EXPECT_TRUE(Succeeded(child));
@@ -82,13 +89,15 @@ TEST(ConcurrencyTest, TheSameCaptureFromFourWritersIsOne) {
   const TestFolder folder;
   const std::string path = folder.File("oom.db");
   std::vector<pid_t> children;
-  for (int process = 0; process < 4; ++process) children.push_back(InProcess([&] { WriteOne(path, "same"); }));
+  for (int process = 0; process < 4; ++process)
+    children.push_back(InProcess([&] { WriteOne(path, "same"); }));
   for (const pid_t child : children) EXPECT_TRUE(Succeeded(child));
   Database database = Database::OpenReadOnly(path, Catalogue::Get().views());
   EXPECT_EQ(QueryInt(database, "SELECT COUNT(*) FROM captures"), 1);
 }
 
-// At moments spread over an ingest: whatever was committed is whole, and the same ingest can be run again.
+// At moments spread over an ingest: whatever was committed is whole, and the same ingest can be run
+// again.
 TEST(CrashTest, AKilledWriterCostsNothing) {
   int killed_while_writing = 0;
   for (int round = 0; round < 12; ++round) {

@@ -58,7 +58,8 @@ TEST_F(DatabaseTest, MarksItsFiles) {
 }
 
 TEST_F(DatabaseTest, RefusesWhatIsNotOurs) {
-  std::ofstream(path_) << "<html>not a database, and longer than a header would be, since SQLite takes an empty file</html>";
+  std::ofstream(path_) << "<html>not a database, and longer than a header would be, since SQLite "
+                          "takes an empty file</html>";
   for (const bool writing : {true, false}) {
     const Error error = ErrorOf([&] {
       writing ? Database::OpenForIngest(path_, Views()) : Database::OpenReadOnly(path_, Views());
@@ -82,22 +83,29 @@ TEST_F(DatabaseTest, RefusesANewerFileNamingBothVersions) {
       writing ? Database::OpenForIngest(path_, Views()) : Database::OpenReadOnly(path_, Views());
     });
     EXPECT_EQ(error.code(), ExitCode::kForeignFile);
-    EXPECT_THAT(error.what(), AllOf(HasSubstr("version 900"), HasSubstr("knows " + std::to_string(SchemaVersion()))));
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("version 900"),
+                                    HasSubstr("knows " + std::to_string(SchemaVersion()))));
   }
 }
 
 TEST_F(DatabaseTest, MissingFilesAndFolders) {
-  EXPECT_THAT(ErrorOf([&] { Database::OpenReadOnly(path_, Views()); }).what(), HasSubstr("no such database"));
-  EXPECT_THAT(ErrorOf([&] { Database::OpenForIngest(path_, Views(), true); }).what(), HasSubstr("no such database"));
+  EXPECT_THAT(ErrorOf([&] { Database::OpenReadOnly(path_, Views()); }).what(),
+              HasSubstr("no such database"));
+  EXPECT_THAT(ErrorOf([&] { Database::OpenForIngest(path_, Views(), true); }).what(),
+              HasSubstr("no such database"));
   EXPECT_FALSE(std::filesystem::exists(path_));
-  EXPECT_THAT(ErrorOf([&] { Database::OpenForIngest(folder_.File(""), Views()); }).what(), HasSubstr("folder"));
-  EXPECT_THAT(ErrorOf([&] { Database::OpenForIngest(folder_.File("no/such/oom.db"), Views()); }).what(),
-              HasSubstr("can't be opened"));
+  EXPECT_THAT(ErrorOf([&] { Database::OpenForIngest(folder_.File(""), Views()); }).what(),
+              HasSubstr("folder"));
+  EXPECT_THAT(
+      ErrorOf([&] { Database::OpenForIngest(folder_.File("no/such/oom.db"), Views()); }).what(),
+      HasSubstr("can't be opened"));
 }
 
 TEST_F(DatabaseTest, StoredViewsAreRenewedWhenTheirTextChanged) {
   MakeDatabase();
-  Raw(path_).exec("DROP VIEW modules; CREATE VIEW modules AS SELECT 'stale' AS name; CREATE VIEW mine AS SELECT 1 AS a");
+  Raw(path_).exec(
+      "DROP VIEW modules; CREATE VIEW modules AS SELECT 'stale' AS name; CREATE VIEW mine AS "
+      "SELECT 1 AS a");
   const int before = Raw(path_).execAndGet("PRAGMA schema_version").getInt();
   Database::OpenForIngest(path_, Views());
   EXPECT_EQ(std::string(Raw(path_).execAndGet("SELECT name FROM modules").getText()), "jit_step");
@@ -112,7 +120,8 @@ TEST_F(DatabaseTest, StoredViewsAreRenewedWhenTheirTextChanged) {
 
 TEST_F(DatabaseTest, ReadingUsesOurViewsWhateverTheFileSays) {
   MakeDatabase();
-  Raw(path_).exec("DROP VIEW modules; CREATE VIEW modules AS SELECT 'a lie' AS name, 1 AS module_id");
+  Raw(path_).exec(
+      "DROP VIEW modules; CREATE VIEW modules AS SELECT 'a lie' AS name, 1 AS module_id");
   Database database = Database::OpenReadOnly(path_, Views());
   EXPECT_EQ(QueryText(database, "SELECT name FROM modules"), "jit_step");
   EXPECT_THROW(database.connection().exec("DELETE FROM main.captures"), SQLite::Exception);
@@ -134,7 +143,10 @@ TEST_F(DatabaseTest, SettingsHoldForOneCall) {
   }
   Database::OpenForIngest(path_, Views());  // Seeds the missing ones only.
   EXPECT_EQ(Raw(path_).execAndGet(ask).getInt(), 4242);
-  EXPECT_EQ(ErrorOf([&] { Database::OpenReadOnly(path_, views, {{"no_such", 1}}); }).code(), ExitCode::kUsage);
+  EXPECT_EQ(ErrorOf([&] {
+              Database::OpenReadOnly(path_, views, {{"no_such", 1}});
+            }).code(),
+            ExitCode::kUsage);
   Database throwaway = Database::Throwaway(views, {{"growth_min_bytes", 8}});
   EXPECT_EQ(QueryInt(throwaway, "SELECT setting FROM seen"), 8);
 }
@@ -144,18 +156,22 @@ TEST_F(DatabaseTest, SettingsThatAFileLacksAreThere) {
   Raw(path_).exec("DELETE FROM settings");
   Database database = Database::OpenReadOnly(path_, Views());
   Database defaults = Database::Throwaway(Views());
-  EXPECT_EQ(QueryInt(database, "SELECT COUNT(*) FROM settings"), QueryInt(defaults, "SELECT COUNT(*) FROM settings"));
+  EXPECT_EQ(QueryInt(database, "SELECT COUNT(*) FROM settings"),
+            QueryInt(defaults, "SELECT COUNT(*) FROM settings"));
 }
 
 TEST_F(DatabaseTest, OnlyNetworkFileSystemsAreRefused) {
   EXPECT_EQ(NetworkFileSystemName(0x6969), "NFS");
   EXPECT_EQ(NetworkFileSystemName(0xff534d42), "SMB");
-  EXPECT_EQ(NetworkFileSystemName(0xffffffffff534d42), "SMB");  // Where f_type is a negative number.
+  EXPECT_EQ(NetworkFileSystemName(0xffffffffff534d42),
+            "SMB");  // Where f_type is a negative number.
   EXPECT_EQ(NetworkFileSystemName(0xfe534d42), "SMB");
   EXPECT_EQ(NetworkFileSystemName(0x517b), "SMB");
   EXPECT_EQ(NetworkFileSystemName(0x0bd00bd0), "Lustre");
-  for (const uint64_t local : {0xef53, 0x794c7630, 0x01021994, 0x01021997, 0x65735546, 0x58465342}) {
-    EXPECT_EQ(NetworkFileSystemName(local), "") << std::hex << local;  // ext4, overlay, tmpfs, 9p, fuse, xfs
+  for (const uint64_t local :
+       {0xef53, 0x794c7630, 0x01021994, 0x01021997, 0x65735546, 0x58465342}) {
+    EXPECT_EQ(NetworkFileSystemName(local), "")
+        << std::hex << local;  // ext4, overlay, tmpfs, 9p, fuse, xfs
   }
 }
 

@@ -23,8 +23,10 @@ TEST(DescribeTest, ReadsTheFormOfTheSchema) {
   EXPECT_EQ(tables[0].name, "t");
   EXPECT_EQ(tables[0].meaning, "First line, second line.");
   std::vector<std::string> columns;
-  for (const ColumnDescription& column : tables[0].columns) columns.push_back(column.name + "=" + column.meaning);
-  EXPECT_THAT(columns, testing::ElementsAre("a=the id", "b=two at once", "c=two at once", "kind=which one", "d="));
+  for (const ColumnDescription& column : tables[0].columns)
+    columns.push_back(column.name + "=" + column.meaning);
+  EXPECT_THAT(columns, testing::ElementsAre("a=the id", "b=two at once", "c=two at once",
+                                            "kind=which one", "d="));
   EXPECT_EQ(tables[1].meaning, "");
 }
 
@@ -42,13 +44,18 @@ TEST(DescribeTest, EveryTableAndColumnIsExplained) {
       EXPECT_FALSE(column.meaning.empty()) << table.name << "." << column.name;
     }
     std::vector<std::string> real;
-    for (const Row& row : Query(database, "SELECT name FROM pragma_table_info('" + table.name + "') ORDER BY cid").rows) {
+    for (const Row& row :
+         Query(database, "SELECT name FROM pragma_table_info('" + table.name + "') ORDER BY cid")
+             .rows) {
       real.push_back(std::get<std::string>(row[0]));
     }
     EXPECT_EQ(columns, real) << table.name;
   }
   std::vector<std::string> real;
-  for (const Row& row : Query(database, "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'").rows) {
+  for (const Row& row :
+       Query(database,
+             "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+           .rows) {
     real.push_back(std::get<std::string>(row[0]));
   }
   EXPECT_THAT(described, testing::UnorderedElementsAreArray(real));

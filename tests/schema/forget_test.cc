@@ -33,11 +33,14 @@ TEST(ForgetTest, RemovesTheCaptureAndWhatOnlyItNeeded) {
 
   ForgetCaptures(database, {first});
   EXPECT_EQ(QueryInt(database, "SELECT COUNT(*) FROM allocations"), 100);
-  EXPECT_EQ(QueryInt(database, "SELECT COUNT(*) FROM buffers"), 2);  // The other capture's plan stays.
+  EXPECT_EQ(QueryInt(database, "SELECT COUNT(*) FROM buffers"),
+            2);  // The other capture's plan stays.
   EXPECT_TRUE(Query(database, "SELECT * FROM pragma_foreign_key_check").rows.empty());
 
   ForgetCaptures(database, {second});
-  for (const Row& row : Query(database, "SELECT name FROM sqlite_master WHERE type = 'table' AND name <> 'settings'").rows) {
+  for (const Row& row :
+       Query(database, "SELECT name FROM sqlite_master WHERE type = 'table' AND name <> 'settings'")
+           .rows) {
     const std::string table = std::get<std::string>(row[0]);
     EXPECT_EQ(QueryInt(database, "SELECT COUNT(*) FROM " + table), 0) << table;
   }

@@ -16,10 +16,11 @@ namespace {
 // Tables, columns and indexes, whatever the spacing and the comments.
 std::vector<std::string> Structure(SQLite::Database& connection) {
   std::vector<std::string> structure;
-  SQLite::Statement query(connection,
-                          "SELECT m.name || '.' || c.name || ' ' || c.type || ' ' || c.\"notnull\" || ' ' || c.pk "
-                          "FROM sqlite_master m, pragma_table_info(m.name) c WHERE m.type = 'table' UNION ALL "
-                          "SELECT 'index ' || name FROM sqlite_master WHERE type = 'index' ORDER BY 1");
+  SQLite::Statement query(
+      connection,
+      "SELECT m.name || '.' || c.name || ' ' || c.type || ' ' || c.\"notnull\" || ' ' || c.pk "
+      "FROM sqlite_master m, pragma_table_info(m.name) c WHERE m.type = 'table' UNION ALL SELECT "
+      "'index ' || name FROM sqlite_master WHERE type = 'index' ORDER BY 1");
   while (query.executeStep()) structure.push_back(query.getColumn(0).getString());
   return structure;
 }
@@ -27,7 +28,8 @@ std::vector<std::string> Structure(SQLite::Database& connection) {
 TEST(MigrationsTest, AppliesInOrderWhatIsMissing) {
   const EmbeddedFile migrations[] = {
       {"migrations/0002_colour.sql", "ALTER TABLE t ADD COLUMN colour TEXT;"},
-      {"migrations/0003_grey.sql", "UPDATE t SET colour = 'grey'; CREATE INDEX by_colour ON t (colour);"},
+      {"migrations/0003_grey.sql",
+       "UPDATE t SET colour = 'grey'; CREATE INDEX by_colour ON t (colour);"},
   };
   for (const int version : {1, 2, 3}) {
     SQLite::Database connection(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
@@ -49,12 +51,14 @@ TEST(MigrationsTest, RefusesGapsAndBadNames) {
   const EmbeddedFile gap[] = {{"migrations/0003_grey.sql", "SELECT 1;"}};
   EXPECT_THROW(Migrate(connection, 1, gap), Error);
   EXPECT_EQ(MigrationNumber("migrations/0012_x.sql"), 12);
-  for (const char* name : {"migrations/x.sql", "migrations/0001_x.sql", "migrations/0002.sql", "0002"}) {
+  for (const char* name :
+       {"migrations/x.sql", "migrations/0001_x.sql", "migrations/0002.sql", "0002"}) {
     EXPECT_THROW(MigrationNumber(name), Error) << name;
   }
 }
 
-// schema.sql is today's truth, first_schema.sql the first version's: the migrations must lead from one to the other.
+// schema.sql is today's truth, first_schema.sql the first version's: the migrations must lead from
+// one to the other.
 TEST(MigrationsTest, OldestVersionBecomesToday) {
   std::ifstream file(OOMDB_SOURCE_DIR "/tests/schema/first_schema.sql");
   std::stringstream oldest;

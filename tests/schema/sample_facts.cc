@@ -22,6 +22,7 @@ TestFolder::~TestFolder() {
 std::shared_ptr<const Plan> SamplePlan() {
   auto plan = std::make_shared<Plan>();
   plan->module_name = "jit_step";
+  plan->has_buffer_assignment = true;
   plan->instruction_count = 3;
   plan->parameter_count = 1;
   plan->parameter_bytes = 8;
@@ -145,7 +146,8 @@ void AddSampleFacts(FactSink& sink, const std::string& hlo_hash, int64_t allocat
   sink.Add(capture);
 }
 
-CaptureSummary WriteSample(Database& database, const std::string& content_hash, const std::string& hlo_hash) {
+CaptureSummary WriteSample(Database& database, const std::string& content_hash,
+                           const std::string& hlo_hash) {
   CaptureWriter writer(database, SampleSource(content_hash));
   AddSampleFacts(writer, hlo_hash);
   return writer.Commit({});

@@ -29,8 +29,10 @@ std::shared_ptr<const Plan> SamplePlan();
 
 CaptureSource SampleSource(const std::string& content_hash);
 
-// One of each fact, `allocations` of them allocations; the module's plan is SamplePlan under `hlo_hash`.
-void AddSampleFacts(FactSink& sink, const std::string& hlo_hash = "plan-hash", int64_t allocations = 100);
+// One of each fact, `allocations` of them allocations; the module's plan is SamplePlan under
+// `hlo_hash`.
+void AddSampleFacts(FactSink& sink, const std::string& hlo_hash = "plan-hash",
+                    int64_t allocations = 100);
 
 // Opens, writes one sample capture, closes.
 CaptureSummary WriteSample(Database& database, const std::string& content_hash,

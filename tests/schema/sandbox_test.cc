@@ -26,7 +26,8 @@ class SandboxTest : public testing::Test {
   static void TearDownTestSuite() { delete folder_; }
   static std::string Path() { return folder_->File("oom.db"); }
 
-  Rows Ask(const std::string& sql, const Parameters& parameters = {}, const SandboxLimits& limits = {}) {
+  Rows Ask(const std::string& sql, const Parameters& parameters = {},
+           const SandboxLimits& limits = {}) {
     Database database = Database::OpenReadOnly(Path(), Catalogue::Get().views());
     Rows result;
     QueryInSandbox(database, sql, parameters, limits,
@@ -35,7 +36,8 @@ class SandboxTest : public testing::Test {
     return result;
   }
 
-  // The message, with "usage: " before it when that is the exit code; "allowed" when it went through.
+  // The message, with "usage: " before it when that is the exit code; "allowed" when it went
+  // through.
   std::string Refusal(const std::string& sql, const Parameters& parameters = {}) {
     try {
       Ask(sql, parameters);
@@ -50,11 +52,16 @@ class SandboxTest : public testing::Test {
 TestFolder* SandboxTest::folder_ = nullptr;
 
 TEST_F(SandboxTest, ReadsEverythingThatASelectCan) {
-  const Rows rows = Ask("SELECT name, plan_bytes, 1.5 AS ratio, NULL AS missing, x'6869' AS blob FROM modules");
+  const Rows rows =
+      Ask("SELECT name, plan_bytes, 1.5 AS ratio, NULL AS missing, x'6869' AS blob FROM modules");
   EXPECT_THAT(rows.columns, ElementsAre("name", "plan_bytes", "ratio", "missing", "blob"));
   ASSERT_EQ(rows.rows.size(), 1u);
-  EXPECT_THAT(rows.rows[0], ElementsAre(Value("jit_step"), Value(int64_t{40}), Value(1.5), Value(), Value("X'6869'")));
-  EXPECT_EQ(Ask("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10) SELECT i FROM n").rows.size(), 10u);
+  EXPECT_THAT(rows.rows[0], ElementsAre(Value("jit_step"), Value(int64_t{40}), Value(1.5), Value(),
+                                        Value("X'6869'")));
+  EXPECT_EQ(Ask("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10) "
+                "SELECT i FROM n")
+                .rows.size(),
+            10u);
   EXPECT_EQ(Ask("-- a comment\n;; SELECT 1; -- the end\n ; ").rows.size(), 1u);
   EXPECT_EQ(Ask("SELECT j.value FROM json_each('[1,2,3]') j").rows.size(), 3u);
   EXPECT_FALSE(Ask("SELECT name FROM sqlite_master").rows.empty());
@@ -68,11 +75,16 @@ TEST_F(SandboxTest, RefusesEverythingElse) {
   const std::string out = folder_->File("out.txt");
   EXPECT_THAT(Refusal("ATTACH '" + other + "' AS x"), HasSubstr("usage: ATTACH is not allowed"));
   EXPECT_THAT(Refusal("DETACH main"), HasSubstr("DETACH is not allowed"));
-  EXPECT_THAT(Refusal("PRAGMA writable_schema = ON"), HasSubstr("PRAGMA writable_schema is not allowed"));
-  EXPECT_THAT(Refusal("PRAGMA journal_mode = WAL"), HasSubstr("PRAGMA journal_mode is not allowed"));
-  EXPECT_THAT(Refusal("INSERT INTO captures (path) VALUES ('x')"), HasSubstr("writing to captures is not allowed"));
-  EXPECT_THAT(Refusal("UPDATE captures SET run = 'x'"), HasSubstr("UPDATE of captures is not allowed"));
-  EXPECT_THAT(Refusal("UPDATE settings SET setting = 1"), HasSubstr("UPDATE of settings is not allowed"));
+  EXPECT_THAT(Refusal("PRAGMA writable_schema = ON"),
+              HasSubstr("PRAGMA writable_schema is not allowed"));
+  EXPECT_THAT(Refusal("PRAGMA journal_mode = WAL"),
+              HasSubstr("PRAGMA journal_mode is not allowed"));
+  EXPECT_THAT(Refusal("INSERT INTO captures (path) VALUES ('x')"),
+              HasSubstr("writing to captures is not allowed"));
+  EXPECT_THAT(Refusal("UPDATE captures SET run = 'x'"),
+              HasSubstr("UPDATE of captures is not allowed"));
+  EXPECT_THAT(Refusal("UPDATE settings SET setting = 1"),
+              HasSubstr("UPDATE of settings is not allowed"));
   EXPECT_THAT(Refusal("DELETE FROM captures"), HasSubstr("DELETE from captures is not allowed"));
   EXPECT_THAT(Refusal("DROP TABLE captures"), HasSubstr("not allowed"));
   EXPECT_THAT(Refusal("CREATE TEMP TABLE t (a)"), HasSubstr("not allowed"));
@@ -83,9 +95,12 @@ TEST_F(SandboxTest, RefusesEverythingElse) {
   EXPECT_THAT(Refusal("VACUUM INTO '" + other + "'"), HasSubstr("usage: "));
   EXPECT_THAT(Refusal("REINDEX"), HasSubstr("not allowed"));
   EXPECT_THAT(Refusal("ANALYZE"), HasSubstr("not allowed"));
-  EXPECT_THAT(Refusal("SELECT load_extension('/lib/x.so')"), HasSubstr("load_extension is not allowed"));
-  EXPECT_THAT(Refusal("SELECT fts3_tokenizer('simple')"), HasSubstr("fts3_tokenizer is not allowed"));
-  EXPECT_THAT(Refusal("SELECT writefile('" + out + "', 'x')"), HasSubstr("no such function: writefile"));
+  EXPECT_THAT(Refusal("SELECT load_extension('/lib/x.so')"),
+              HasSubstr("load_extension is not allowed"));
+  EXPECT_THAT(Refusal("SELECT fts3_tokenizer('simple')"),
+              HasSubstr("fts3_tokenizer is not allowed"));
+  EXPECT_THAT(Refusal("SELECT writefile('" + out + "', 'x')"),
+              HasSubstr("no such function: writefile"));
   EXPECT_THAT(Refusal("SELECT readfile('/etc/passwd')"), HasSubstr("no such function: readfile"));
   EXPECT_THAT(Refusal("SELECT * FROM pragma_table_info('captures')"), HasSubstr("usage: "));
   EXPECT_THAT(Refusal("SELECT 1; SELECT 2"), HasSubstr("more than one statement"));
@@ -106,7 +121,8 @@ TEST_F(SandboxTest, EndlessQueriesHitTheDeadline) {
   SandboxLimits limits;
   limits.timeout = std::chrono::milliseconds(200);
   try {
-    Ask("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT COUNT(*) FROM n", {}, limits);
+    Ask("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT COUNT(*) FROM n",
+        {}, limits);
     FAIL() << "ended";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ExitCode::kFailed);
@@ -120,7 +136,8 @@ TEST_F(SandboxTest, StopsOnRequest) {
   SandboxLimits limits;
   limits.stop = &stop;
   try {
-    Ask("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT COUNT(*) FROM n", {}, limits);
+    Ask("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT COUNT(*) FROM n",
+        {}, limits);
     FAIL() << "ended";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ExitCode::kInterrupted);
@@ -129,14 +146,17 @@ TEST_F(SandboxTest, StopsOnRequest) {
 
 TEST_F(SandboxTest, LengthsAreBounded) {
   EXPECT_THAT(Refusal("SELECT length(zeroblob(900000000))"), HasSubstr("too long"));
-  EXPECT_THAT(Refusal("SELECT length(replace(hex(zeroblob(1000000)), '0', printf('%1000d', 1)))"), HasSubstr("too long"));
+  EXPECT_THAT(Refusal("SELECT length(replace(hex(zeroblob(1000000)), '0', printf('%1000d', 1)))"),
+              HasSubstr("too long"));
   EXPECT_THAT(Refusal("SELECT '" + std::string(2 << 20, 'x') + "'"), HasSubstr("at most"));
   EXPECT_THAT(Refusal("SELECT 'a' LIKE '" + std::string(2000, '%') + "'"), HasSubstr("LIKE"));
 }
 
 TEST_F(SandboxTest, ParametersAreBoundByName) {
-  const Rows rows = Ask("SELECT :a, @b, $c, :a", {{"a", int64_t{1}}, {"b", std::string("x")}, {"c", 2.5}});
-  EXPECT_THAT(rows.rows.at(0), ElementsAre(Value(int64_t{1}), Value("x"), Value(2.5), Value(int64_t{1})));
+  const Rows rows =
+      Ask("SELECT :a, @b, $c, :a", {{"a", int64_t{1}}, {"b", std::string("x")}, {"c", 2.5}});
+  EXPECT_THAT(rows.rows.at(0),
+              ElementsAre(Value(int64_t{1}), Value("x"), Value(2.5), Value(int64_t{1})));
   EXPECT_THAT(Refusal("SELECT :missing"), HasSubstr("-p missing=value"));
   EXPECT_THAT(Refusal("SELECT 1", {{"extra", int64_t{1}}}), HasSubstr("no parameter :extra"));
   EXPECT_THAT(Refusal("SELECT ?"), HasSubstr("must have a name"));

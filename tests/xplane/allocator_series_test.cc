@@ -27,7 +27,8 @@ class PoolTape {
   AllocatorSeries Series() const { return BuildSeries(timeline_).at(0); }
 
  private:
-  PoolTape& Add(int64_t time_ps, int64_t address, int64_t bytes, int64_t in_use_after, bool is_allocation) {
+  PoolTape& Add(int64_t time_ps, int64_t address, int64_t bytes, int64_t in_use_after,
+                bool is_allocation) {
     AllocatorEvent event;
     event.is_allocation = is_allocation;
     event.time_ps = time_ps;
@@ -85,7 +86,10 @@ TEST(AllocatorSeriesTest, SoDoThoseOfTheFirstMoment) {
 
 TEST(AllocatorSeriesTest, LostEventsAreBreaks) {
   PoolTape pool;
-  pool.Alloc(10, 0xa, 100, 100).Alloc(20, 0xb, 100, 300).Alloc(30, 0xc, 100, 400).Free(40, 0xc, 100, 200);
+  pool.Alloc(10, 0xa, 100, 100)
+      .Alloc(20, 0xb, 100, 300)
+      .Alloc(30, 0xc, 100, 400)
+      .Free(40, 0xc, 100, 200);
   EXPECT_EQ(pool.Series().reconciliation_breaks, 2);
 }
 
@@ -149,7 +153,9 @@ TEST(PairAllocationsTest, WhatWasThereBeforeTheCapture) {
 
 TEST(PairAllocationsTest, AFreeOfALostAllocationTakesNothingFromBefore) {
   PoolTape pool;
-  pool.Alloc(1, 0xa, 100, 600).Free(2, 0xa, 100, 500).Free(4, 0xa, 200, 500);  // An allocation was lost at 3.
+  pool.Alloc(1, 0xa, 100, 600)
+      .Free(2, 0xa, 100, 500)
+      .Free(4, 0xa, 200, 500);  // An allocation was lost at 3.
   const auto pairs = Pair(pool);
   ASSERT_EQ(pairs.size(), 3u);
   EXPECT_EQ(pairs[2].bytes, 500);

@@ -32,11 +32,14 @@ TEST(MeaningOfTest, EveryDialect) {
       {"GpuExecutable::ExecuteThunks", EventRole::kLaunch, "", -1, kGpu},
       {"[7] GpuExecutable::ExecuteThunks", EventRole::kLaunch, "", 7, kGpu},
       {"jit_f:XLA GPU module", EventRole::kLaunch, "jit_f", -1, kGpu},
-      {"PjRtStreamExecutorLoadedExecutable::EnqueueExecution", EventRole::kExecuteInner, "", -1, kGpu},
-      {"[12] PjRtStreamExecutorRawLoadedExecutable::Execute", EventRole::kExecuteInner, "", 12, kGpu},
+      {"PjRtStreamExecutorLoadedExecutable::EnqueueExecution", EventRole::kExecuteInner, "", -1,
+       kGpu},
+      {"[12] PjRtStreamExecutorRawLoadedExecutable::Execute", EventRole::kExecuteInner, "", 12,
+       kGpu},
       {"PJRT_LoadedExecutable_Execute", EventRole::kExecuteInner},
       {"PjRtCApiLoadedExecutable::Execute", EventRole::kExecuteInner},
-      {"CommonPjRtLoadedExecutable::Execute (jit_train_step)", EventRole::kExecuteNamed, "jit_train_step"},
+      {"CommonPjRtLoadedExecutable::Execute (jit_train_step)", EventRole::kExecuteNamed,
+       "jit_train_step"},
       {"CommonPjRtLoadedExecutable::Execute (jit_f(x))", EventRole::kExecuteNamed, "jit_f(x)"},
       {"ThunkExecutor::Execute (wait for completion)", EventRole::kThunkWait},
       {"PjitFunction(train_step)", EventRole::kPjit, "jit_train_step"},
@@ -70,7 +73,8 @@ TEST(MeaningOfTest, EveryDialect) {
 }
 
 TEST(SplitProgramIdTest, OnlyANumberInBracketsAtTheEnd) {
-  const auto expect = [](std::string_view name, std::string_view before, std::optional<int64_t> id) {
+  const auto expect = [](std::string_view name, std::string_view before,
+                         std::optional<int64_t> id) {
     const SplitName split = SplitProgramId(name);
     EXPECT_EQ(split.name, before);
     EXPECT_EQ(split.id, id) << name;

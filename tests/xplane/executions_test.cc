@@ -1,5 +1,4 @@
 // Executions in every dialect: what is one, whose it is, whether it was launched.
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -10,11 +9,6 @@
 
 namespace oomdb {
 namespace {
-
-using testing::AllOf;
-using testing::ElementsAre;
-using testing::Field;
-using testing::IsEmpty;
 
 HloBuilder StepModule(const std::string& name = "jit_step", int64_t temp_bytes = 350_MiB) {
   HloBuilder hlo(name);
@@ -27,13 +21,16 @@ class DialectTest : public testing::TestWithParam<GpuStory::Dialect> {};
 
 INSTANTIATE_TEST_SUITE_P(Dialects, DialectTest,
                          testing::Values(GpuStory::Dialect::kOld, GpuStory::Dialect::kNew),
-                         [](const auto& info) { return info.param == GpuStory::Dialect::kOld ? "Old" : "New"; });
+                         [](const auto& info) {
+                           return info.param == GpuStory::Dialect::kOld ? "Old" : "New";
+                         });
 
 TEST_P(DialectTest, StepsAndTheOneThatFails) {
   GpuStory story(GetParam());
   story.Pool(0, 1_GiB, {.in_use_before = 128_MiB}).Module(StepModule(), 7);
   std::vector<Execution> told;
-  for (int i = 0; i < 5; ++i) told.push_back(story.Step("jit_step", {.caller = "train.py:57 train_loop"}));
+  for (int i = 0; i < 5; ++i)
+    told.push_back(story.Step("jit_step", {.caller = "train.py:57 train_loop"}));
   told.push_back(story.FailStep("jit_step"));
   const CollectedFacts facts = Import(story.Bytes());
 
@@ -151,102 +148,13 @@ TEST_P(DialectTest, ModulesOfOneNameAreToldApartBySize) {
 TEST(ExecutionTest, WithoutAllocatorEventsNothingIsKnownToHaveFailed) {
   CaptureBuilder capture;
   capture.AddModule("jit_step", 7, StepModule().Bytes());
-  capture.Plane("/host:CPU").Line("python").Event(
-      "PjRtStreamExecutorLoadedExecutable::ExecuteHelper", 1000, 500);
+  capture.Plane("/host:CPU")
+      .Line("python")
+      .Event("PjRtStreamExecutorLoadedExecutable::ExecuteHelper", 1000, 500);
   const CollectedFacts facts = Import(capture.Bytes());
   ASSERT_EQ(facts.executions.size(), 1u);
   EXPECT_EQ(facts.executions[0].launched, std::nullopt);
   EXPECT_EQ(facts.executions[0].module_name, "");
-}
-
-// Modules for the tests of device evidence below, which differ in nothing but their ids.
-CaptureBuilder TwoEqualModules() {
-  CaptureBuilder capture;
-  capture.AddModule("jit_f", 3, StepModule("jit_f").Bytes());
-  capture.AddModule("jit_f", 4, StepModule("jit_f").Bytes());
-  capture.Plane("/device:GPU:0");
-  return capture;
-}
-
-void AddExecution(LineBuilder& line, int64_t start_ns, int64_t duration_ns) {
-  line.Event("PjitFunction(f)", start_ns, duration_ns);
-  line.Event("PjRtStreamExecutorLoadedExecutable::ExecuteHelper", start_ns + 1, duration_ns - 2);
-}
-
-TEST(ExecutionTest, ADriverCallInsideTheSpanTellsTheModule) {
-  CaptureBuilder capture = TwoEqualModules();
-  AddExecution(capture.Plane("/host:CPU").Line("python"), 1000, 500);
-  AddExecution(capture.Plane("/host:CPU").Line("python"), 2000, 500);
-  LineBuilder& driver = capture.Plane("/host:CPU").Line("Host Threads/17");
-  driver.Event("hipModuleLaunchKernel", 1100, 5, {Ref("hlo_module", "jit_f"), Int("program_id", 4)});
-  driver.Event("hipModuleLaunchKernel", 2100, 5, {Text("hlo_module", "jit_f"), UInt("program_id", 3)});
-  const CollectedFacts facts = Import(capture.Bytes());
-  ASSERT_EQ(facts.executions.size(), 2u);
-  EXPECT_EQ(facts.executions[0].module, 1);
-  EXPECT_EQ(facts.executions[1].module, 0);
-  EXPECT_EQ(facts.executions[0].launched, true);
-  EXPECT_EQ(facts.executions[0].device, 0);  // The only one.
-}
-
-// Kernels run late, but their correlation ids lead to the call that launched them.
-TEST(ExecutionTest, CorrelatedKernelsTellTheModuleHoweverLateTheyRun) {
-  CaptureBuilder capture = TwoEqualModules();
-  AddExecution(capture.Plane("/host:CPU").Line("python"), 1000, 500);
-  AddExecution(capture.Plane("/host:CPU").Line("python"), 2000, 500);
-  LineBuilder& driver = capture.Plane("/host:CPU").Line("Host Threads/17");
-  driver.Event("cuLaunchKernel", 1100, 5, {Int("correlation_id", 71)});
-  driver.Event("cuLaunchKernel", 2100, 5, {Int("correlation_id", 72)});
-  LineBuilder& stream = capture.Plane("/device:GPU:0").Line("Stream #7(Kernel)");
-  stream.Event("fusion", 9000, 5, {UInt("correlation_id", 71), Ref("hlo_module", "jit_f"), Int("program_id", 4)});
-  stream.Event("fusion", 9100, 5, {UInt("correlation_id", 72), Ref("hlo_module", "jit_f"), Int("program_id", 3)});
-  const CollectedFacts facts = Import(capture.Bytes());
-  ASSERT_EQ(facts.executions.size(), 2u);
-  EXPECT_EQ(facts.executions[0].module, 1);
-  EXPECT_EQ(facts.executions[1].module, 0);
-  EXPECT_EQ(facts.executions[0].launched, true);
-}
-
-TEST(ExecutionTest, KernelsAloneAreEvidenceWhenTheHostToldNothing) {
-  CaptureBuilder capture = TwoEqualModules();
-  AddExecution(capture.Plane("/host:CPU").Line("python"), 1000, 500);
-  capture.Plane("/device:GPU:0").Line("Stream #7(Kernel)").Event(
-      "fusion", 1900, 5, {Ref("hlo_module", "jit_f"), Int("program_id", 4)});
-  const CollectedFacts facts = Import(capture.Bytes());
-  ASSERT_EQ(facts.executions.size(), 1u);
-  EXPECT_EQ(facts.executions[0].launched, true);
-  EXPECT_EQ(facts.executions[0].module, 1);
-}
-
-TEST(ExecutionTest, KernelsOfAProgramTheCaptureHasNoPlanOfAddAModule) {
-  CaptureBuilder capture = TwoEqualModules();
-  AddExecution(capture.Plane("/host:CPU").Line("python"), 1000, 500);
-  capture.Plane("/device:GPU:0").Line("Stream #7(Kernel)").Event(
-      "fusion", 1900, 5, {Ref("hlo_module", "jit_f"), Int("program_id", 99)});
-  const CollectedFacts facts = Import(capture.Bytes());
-  ASSERT_EQ(facts.modules.size(), 3u);
-  EXPECT_EQ(facts.modules[2].program_id, 99);
-  EXPECT_FALSE(facts.modules[2].plan);
-  EXPECT_EQ(facts.executions.at(0).module, 2);
-}
-
-// While one device waits for memory, driver calls of the same module on another are no launch of it.
-TEST(ExecutionTest, AnotherDevicesDriverCallsLaunchNothingHere) {
-  GpuStory story(GpuStory::Dialect::kNew);
-  story.Pool(0, 1_GiB).Pool(1, 1_GiB, {.in_use_before = 600_MiB}).Module(StepModule(), 7);
-  const Execution failed = story.FailStep("jit_step", {.device = 1});
-  LineBuilder& worker = story.capture().Plane("/host:CPU").Line("py_xla_execute/other", 900, 99);
-  const int64_t during = (failed.start_ns + failed.end_ns) / 2;
-  worker.Event("CommonPjRtLoadedExecutable::Execute (jit_step)", during - 2, 100);
-  worker.Event("CommonPjRtLoadedExecutable::ExecuteHelperOnSingleDevice", during, 50);
-  worker.Event("[0] PjRtStreamExecutorRawLoadedExecutable::Execute", during + 1, 48);
-  worker.Event("[0] GpuExecutable::ExecuteThunks", during + 2, 40, {Text("module_name", "jit_step")});
-  story.capture().Plane("/host:CPU").Line("Host Threads/3", 900, 3).Event(
-      "hipModuleLaunchKernel", during + 10, 1, {Ref("hlo_module", "jit_step"), Int("program_id", 7)});
-  const CollectedFacts facts = Import(story.Bytes());
-  ASSERT_EQ(facts.executions.size(), 2u);
-  EXPECT_EQ(facts.executions[0].device, 1);
-  EXPECT_EQ(facts.executions[0].launched, false);
-  EXPECT_EQ(facts.executions[1].launched, true);
 }
 
 TEST(ExecutionTest, AnUnnamedExecutionIsNamedByItsSizes) {
@@ -267,7 +175,8 @@ TEST(ExecutionTest, AnUnnamedExecutionIsNamedByItsSizes) {
   const CollectedFacts facts = Import(story.Bytes());
   ASSERT_EQ(facts.executions.size(), 1u);
   EXPECT_EQ(facts.executions[0].module_name, "jit_other");
-  EXPECT_EQ(facts.executions[0].launched, std::nullopt);  // All was allocated, nothing else is known.
+  EXPECT_EQ(facts.executions[0].launched,
+            std::nullopt);  // All was allocated, nothing else is known.
   EXPECT_EQ(facts.executions[0].temp_bytes, 20_MiB);
 }
 
@@ -278,16 +187,22 @@ TEST(ExecutionTest, CpuRunsFromEventsOfAllThreads) {
   python.Event("PjitFunction(f)", 2000, 900);
   python.Event("CommonPjRtLoadedExecutable::ExecuteHelperOnSingleDevice", 2100, 100);
   const auto run = [](int64_t id) {
-    return std::vector<Stat>{Int("run_id", id), Int("device_ordinal", 2), Ref("hlo_module", "jit_f"),
-                             Int("program_id", 31)};
+    return std::vector<Stat>{Int("run_id", id), Int("device_ordinal", 2),
+                             Ref("hlo_module", "jit_f"), Int("program_id", 31)};
   };
   capture.Plane("/host:CPU").Line("tf_XLAEigen", 1500, 8).Event("dot.1", 3000, 50, run(-411228607));
-  capture.Plane("/host:CPU").Line("tf_XLAEigen/2", 1200, 9).Event("add.2", 2900, 30, run(-411228607));
-  capture.Plane("/host:CPU").Line("tf_client", 1100, 10).Event(
-      "ThunkExecutor::Execute (wait for completion)", 2950, 400, {Int("run_id", -411228607), Int("device_ordinal", 2)});
+  capture.Plane("/host:CPU")
+      .Line("tf_XLAEigen/2", 1200, 9)
+      .Event("add.2", 2900, 30, run(-411228607));
+  capture.Plane("/host:CPU")
+      .Line("tf_client", 1100, 10)
+      .Event("ThunkExecutor::Execute (wait for completion)", 2950, 400,
+             {Int("run_id", -411228607), Int("device_ordinal", 2)});
   // Nothing names the module of this one: it is none.
-  capture.Plane("/host:CPU").Line("tf_client", 1100, 10).Event(
-      "ThunkExecutor::Execute (wait for completion)", 5000, 400, {Int("run_id", 6), Int("device_ordinal", 2)});
+  capture.Plane("/host:CPU")
+      .Line("tf_client", 1100, 10)
+      .Event("ThunkExecutor::Execute (wait for completion)", 5000, 400,
+             {Int("run_id", 6), Int("device_ordinal", 2)});
   capture.Plane("/host:CPU").Line("tf_XLAEigen", 1500, 8).Event("dot.1", 6000, 50, run(7));
   const CollectedFacts facts = Import(capture.Bytes());
   ASSERT_EQ(facts.executions.size(), 2u);
@@ -311,10 +226,14 @@ TEST(ExecutionTest, AProgramThatUsesCpuAndGpu) {
   // On the CPU: the same spans, a run, and nothing of a GPU.
   const int64_t now = story.now_ns();
   story.launching_thread().Event("PjitFunction(preprocess)", now, 900);
-  story.launching_thread().Event("CommonPjRtLoadedExecutable::ExecuteHelperOnSingleDevice", now + 100, 700);
-  story.capture().Plane("/host:CPU").Line("tf_XLAEigen", 1500, 8).Event(
-      "dot.1", now + 200, 50,
-      {Int("run_id", 1), Int("device_ordinal", 0), Ref("hlo_module", "jit_preprocess"), Int("program_id", 2)});
+  story.launching_thread().Event("CommonPjRtLoadedExecutable::ExecuteHelperOnSingleDevice",
+                                 now + 100, 700);
+  story.capture()
+      .Plane("/host:CPU")
+      .Line("tf_XLAEigen", 1500, 8)
+      .Event("dot.1", now + 200, 50,
+             {Int("run_id", 1), Int("device_ordinal", 0), Ref("hlo_module", "jit_preprocess"),
+              Int("program_id", 2)});
   story.launching_thread().Event("TfrtCpuExecutable::ExecuteHelper", now + 1000, 10);
   story.Sleep(5000);
   story.FailStep("jit_step");
@@ -338,19 +257,21 @@ TEST(ExecutionTest, TpuRunsAreTheEventsOfTheModuleLine) {
     PlaneBuilder& plane = capture.Plane("/device:TPU:" + std::to_string(device));
     plane.Line("Steps", 2000, 1).Event("0", 3000, 100);
     plane.Line("XLA Modules", 2000, 2).Event(name, 3000, 90, {Int("run_id", 5)});
-    plane.Line("XLA Modules", 2000, 2).Event(name, 4000, 90,
-                                             {UInt("program_id", kFingerprint)});
+    plane.Line("XLA Modules", 2000, 2).Event(name, 4000, 90, {UInt("program_id", kFingerprint)});
     plane.Line("XLA Ops", 2000, 3).Event("fusion.1", 3000, 10);
   }
-  capture.Plane("/device:TPU:0 SparseCore 0").Line("XLA Modules", 2000, 2).Event("jit_step(1)", 3000, 1);
+  capture.Plane("/device:TPU:0 SparseCore 0")
+      .Line("XLA Modules", 2000, 2)
+      .Event("jit_step(1)", 3000, 1);
   // The host's side of it.
   LineBuilder& python = capture.Plane("/host:CPU").Line("python", 1500);
   python.Event("PjitFunction(step)", 2000, 500);
   const size_t span = python.Begin("CommonPjRtLoadedExecutable::ExecuteHelperOnSingleDevice", 2100);
-  python.Event("MemoryAllocation", 2150, 0,
-               {Int("index_on_host", 1), Int("bytes_reserved", 1000), Int("bytes_allocated", 5000),
-                Int("bytes_available", 94000), Int("requested_bytes", 5000), Int("allocation_bytes", 5000),
-                Int("addr", 0), Real("fragmentation", std::nan(""))});
+  python.Event(
+      "MemoryAllocation", 2150, 0,
+      {Int("index_on_host", 1), Int("bytes_reserved", 1000), Int("bytes_allocated", 5000),
+       Int("bytes_available", 94000), Int("requested_bytes", 5000), Int("allocation_bytes", 5000),
+       Int("addr", 0), Real("fragmentation", std::nan(""))});
   python.End(span, 2200);
   const CollectedFacts facts = Import(capture.Bytes());
 
@@ -378,7 +299,10 @@ TEST(ExecutionTest, DerivedModuleLinesOfGpusAreNotCountedAgain) {
   GpuStory story(GpuStory::Dialect::kNew);
   story.Pool(0, 1_GiB).Module(StepModule(), 7);
   story.Step("jit_step");
-  story.capture().Plane("/device:GPU:0").Line("XLA Modules", 0, 0xdeadbeef).Event("jit_step(7)", 5000, 90);
+  story.capture()
+      .Plane("/device:GPU:0")
+      .Line("XLA Modules", 0, 0xdeadbeef)
+      .Event("jit_step(7)", 5000, 90);
   EXPECT_EQ(Import(story.Bytes()).executions.size(), 1u);
 }
 

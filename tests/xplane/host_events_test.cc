@@ -1,5 +1,4 @@
 // Which host events are stored, nested how.
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tests/support/gpu_story.h"
@@ -56,7 +55,7 @@ TEST(HostEventsTest, WhatAMemoryQuestionNeeds) {
   const CollectedFacts facts = Import(story.Bytes());
   EXPECT_EQ(facts.CountEvents("MemoryAllocation"), 6);
   EXPECT_EQ(facts.CountEvents("PjitFunction(step)"), 3);
-  EXPECT_EQ(facts.CountEvents("$train.py:57 train_loop"), 3);  // Around executions.
+  EXPECT_EQ(facts.CountEvents("$train.py:57 train_loop"), 3);   // Around executions.
   EXPECT_EQ(facts.CountEvents("$train.py:61 log_metrics"), 1);  // Between the last two.
   EXPECT_EQ(facts.CountEvents("$builtins append"), 1);
   EXPECT_EQ(facts.CountEvents("$train.py:60 early_gap"), 0);
@@ -68,8 +67,9 @@ TEST(HostEventsTest, WhatAMemoryQuestionNeeds) {
   EXPECT_EQ(facts.events[*facts.events[append].parent].name, "$train.py:61 log_metrics");
   const IssueFact* left_out = facts.Issue("events_left_out");
   ASSERT_NE(left_out, nullptr);
-  EXPECT_EQ(left_out->count + static_cast<int64_t>(facts.events.size()),
-            static_cast<int64_t>(Import(story.Bytes(), {.events = EventSelection::kAll}).events.size()));
+  EXPECT_EQ(
+      left_out->count + static_cast<int64_t>(facts.events.size()),
+      static_cast<int64_t>(Import(story.Bytes(), {.events = EventSelection::kAll}).events.size()));
 }
 
 TEST(HostEventsTest, EventsBelongToTheirExecution) {
@@ -112,7 +112,9 @@ TEST(HostEventsTest, AllAndNone) {
 TEST(HostEventsTest, AnUnsortedLine) {
   CaptureBuilder capture;
   LineBuilder& line = capture.Plane("/host:CPU").Line("python");
-  line.Event("$c.py:1 inner", 1200, 100).Event("$b.py:1 later", 5000, 10).Event("$a.py:1 outer", 1000, 900);
+  line.Event("$c.py:1 inner", 1200, 100)
+      .Event("$b.py:1 later", 5000, 10)
+      .Event("$a.py:1 outer", 1000, 900);
   line.Event("shard_args", 1250, 20);
   for (const EventSelection selection : {EventSelection::kAll, EventSelection::kMemory}) {
     const CollectedFacts facts = Import(capture.Bytes(), {.events = selection});
@@ -183,7 +185,8 @@ TEST(HostEventsTest, LinesThatBeginAtZero) {
 }
 
 TEST(HostEventsTest, LongAndOddNamesAreVerbatim) {
-  const std::string odd = "$größe 'quoted' \"twice\"; DROP TABLE x; -- \x1b[31m" + std::string(600, 'n');
+  const std::string odd =
+      "$größe 'quoted' \"twice\"; DROP TABLE x; -- \x1b[31m" + std::string(600, 'n');
   CaptureBuilder capture;
   capture.Plane("/host:CPU").Line("python ünï").Event(odd, 1000, 900).Event("shard_args", 1010, 1);
   const CollectedFacts facts = Import(capture.Bytes());

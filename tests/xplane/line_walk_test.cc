@@ -92,8 +92,9 @@ TEST(WalkEventsTest, FieldsInAnyOrderAndIdsOf64Bits) {
 
 TEST(WalkEventsTest, AMalformedEventEndsTheLine) {
   const std::string good = BytesField(4, NumberField(1, 1));
-  for (const std::string& bad : {BytesField(4, Tag(1, 0)), BytesField(4, NumberField(2, 1) + Tag(1, 3)),
-                                 CutField(4, 1000, "short"), Tag(4, 3), std::string("\x80")}) {
+  for (const std::string& bad :
+       {BytesField(4, Tag(1, 0)), BytesField(4, NumberField(2, 1) + Tag(1, 3)),
+        CutField(4, 1000, "short"), Tag(4, 3), std::string("\x80")}) {
     const Walked walked = Walk(good + good + bad, All);
     EXPECT_THAT(walked.ids, ElementsAre(1, 1));
     EXPECT_TRUE(walked.result.malformed);
@@ -101,7 +102,8 @@ TEST(WalkEventsTest, AMalformedEventEndsTheLine) {
 }
 
 TEST(WalkEventsTest, AnEventTooLargeToHoldIsPassedOver) {
-  const std::string large = BytesField(4, NumberField(1, 9) + BytesField(4, std::string(kMaxEventBytes, 'x')));
+  const std::string large =
+      BytesField(4, NumberField(1, 9) + BytesField(4, std::string(kMaxEventBytes, 'x')));
   const Walked walked = Walk(large + BytesField(4, NumberField(1, 2)), All);
   EXPECT_THAT(walked.ids, ElementsAre(2));
   EXPECT_THAT(walked.ordinals, ElementsAre(1));

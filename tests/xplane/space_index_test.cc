@@ -38,7 +38,10 @@ CaptureBuilder SmallCapture() {
   capture.AddModule("jit_f", 16, "nor this");
   capture.Plane("/host:CPU").Line("python", 1500).Event("step", 2000, 100, {Text("why", "é\"\n")});
   capture.Plane("/host:CPU").Stats({Text("jax_version", "0.10.2"), Ref("again", "by reference")});
-  capture.Plane("/device:GPU:3").Stats({Int("memory_size", 1 << 30)}).Line("Stream #1").Event("k", 5, 5);
+  capture.Plane("/device:GPU:3")
+      .Stats({Int("memory_size", 1 << 30)})
+      .Line("Stream #1")
+      .Event("k", 5, 5);
   capture.Plane("/device:CUSTOM:Megascale Trace");
   capture.ProfileStart(1'790'000'000'000'000'000);
   return capture;
@@ -94,9 +97,11 @@ TEST(IndexSpaceTest, SparseCoresAndOddNamesAreNoDevices) {
 
 TEST(IndexSpaceTest, WhatIsNoCaptureIsRefused) {
   EXPECT_THAT(ErrorOf(""), HasSubstr("is empty"));
-  EXPECT_THAT(ErrorOf("<html><body>Not Found</body></html>"), HasSubstr("is not a profiler capture"));
+  EXPECT_THAT(ErrorOf("<html><body>Not Found</body></html>"),
+              HasSubstr("is not a profiler capture"));
   EXPECT_THAT(ErrorOf("<html>"), HasSubstr("<html>"));  // Its first bytes are shown...
-  EXPECT_THAT(ErrorOf("\x1b[2J\x07 control"), HasSubstr(".[2J. control"));  // ...without what a terminal obeys.
+  EXPECT_THAT(ErrorOf("\x1b[2J\x07 control"),
+              HasSubstr(".[2J. control"));  // ...without what a terminal obeys.
   EXPECT_THAT(ErrorOf(std::string(1000, '\xff')), HasSubstr("is not a profiler capture"));
   EXPECT_THAT(ErrorOf(BytesField(4, "only-a-host-name")), HasSubstr("it holds no plane"));
   EXPECT_THAT(ErrorOf(NumberField(1, 5)), HasSubstr("is not a profiler capture"));
@@ -194,7 +199,8 @@ TEST(IndexSpaceTest, RecordersWordsAreIssues) {
 TEST(IdTableTest, AnyIdWorks) {
   IdTable<std::string> table;
   table.Expect(3);
-  for (const int64_t id : {int64_t{0}, int64_t{63}, int64_t{64 + 12}, int64_t{1} << 40, INT64_MAX, INT64_MIN}) {
+  for (const int64_t id :
+       {int64_t{0}, int64_t{63}, int64_t{64 + 12}, int64_t{1} << 40, INT64_MAX, INT64_MIN}) {
     EXPECT_EQ(table.at(id), "");
     table[id] = std::to_string(id);
     EXPECT_EQ(table.at(id), std::to_string(id));

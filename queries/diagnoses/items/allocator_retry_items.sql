@@ -19,7 +19,8 @@ WITH waits AS (
       PARTITION BY f.capture_id, f.device_id, f.module_id
       ORDER BY e.wait_ns DESC, e.start_ns, e.execution_id
     ) AS position,
-    'execution ' || CAST(e.sequence AS VARCHAR(20)) || ' waited ' || CAST(e.wait_ns AS VARCHAR(20)) || ' ns'
+    'execution ' || CAST(e.sequence AS VARCHAR(20)) || ' waited ' || CAST(e.wait_ns AS VARCHAR(20))
+      || ' ns'
       || CASE WHEN x.execution_id IS NULL THEN '' ELSE ' and launched nothing' END AS label,
     x.failed_bytes AS bytes,
     COALESCE(e.retry_count, 1) AS count

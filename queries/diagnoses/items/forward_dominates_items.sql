@@ -19,7 +19,8 @@ WITH mine AS (
     g.kind,
     COALESCE(g.shape, 'shape unknown')
       || COALESCE(' ' || g.op_name, '')
-      || COALESCE(' ' || g.source_file || COALESCE(':' || CAST(g.source_line AS VARCHAR(20)), ''), '')
+      || COALESCE(' ' || g.source_file || COALESCE(':' || CAST(g.source_line AS VARCHAR(20)), ''),
+        '')
       || COALESCE(' ' || g.function_name, '') AS label,
     g.bytes,
     g.count

@@ -22,7 +22,8 @@ WITH listed AS (
     SELECT 2, 'largest free block', 'the largest free block'
   ) k
   UNION ALL
-  SELECT f.capture_id, f.device_id, f.module_id, 3, g.position, 'live at the start', g.origin, g.bytes, g.count
+  SELECT f.capture_id, f.device_id, f.module_id, 3, g.position, 'live at the start', g.origin,
+    g.bytes, g.count
   FROM fragmentation f
   JOIN failed_live_groups g ON g.execution_id = f.execution_id
   WHERE g.position <= (SELECT s.setting FROM settings s WHERE s.name = 'items_max')

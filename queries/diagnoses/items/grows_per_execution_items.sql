@@ -11,7 +11,8 @@
 --   count: allocations, or events
 CREATE VIEW grows_per_execution_items AS
 WITH listed AS (
-  SELECT s.capture_id, s.device_id, s.module_id, 2 AS part, s.position, 'still live' AS kind, s.origin AS label,
+  SELECT s.capture_id, s.device_id, s.module_id, 2 AS part, s.position, 'still live' AS kind,
+    s.origin AS label,
     s.bytes, s.count
   FROM growth_survivors s
   WHERE s.position <= (SELECT t.setting FROM settings t WHERE t.name = 'items_max')

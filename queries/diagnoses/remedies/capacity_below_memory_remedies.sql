@@ -19,7 +19,8 @@ SELECT
   f.module_id,
   1 AS position,
   'raise XLA_PYTHON_CLIENT_MEM_FRACTION to 0.'
-    || CAST((SELECT s.setting FROM settings s WHERE s.name = 'raised_capacity_percent') AS VARCHAR(20))
+    || CAST((SELECT s.setting FROM settings s WHERE s.name = 'raised_capacity_percent')
+      AS VARCHAR(20))
     || ', or remove it and free the device of other processes' AS fix,
   CAST(NULL AS BIGINT) AS saving_bytes,
   m.plan_bytes + x.others_bytes AS needs_bytes,

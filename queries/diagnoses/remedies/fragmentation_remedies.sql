@@ -14,7 +14,9 @@
 --   evidence: inferred
 CREATE VIEW fragmentation_remedies AS
 WITH fixes AS (
-  SELECT 1 AS position, 'allocate what lives long before what is large and short-lived, or free it before the step' AS fix,
+  SELECT 1 AS position,
+    'allocate what lives long before what is large and short-lived, or free it before the step'
+    AS fix,
     'a change of order in the program' AS cost
   UNION ALL
   SELECT 2, 'let the driver move the pieces: XLA_PYTHON_CLIENT_ALLOCATOR=cuda_async (NVIDIA)',

@@ -22,7 +22,8 @@ WITH sized AS (
     g.last_in_use_bytes - g.first_in_use_bytes AS saving_bytes,
     g.first_in_use_bytes + m.temp_bytes + m.output_bytes AS needs_bytes,
     p.capacity_bytes,
-    CASE WHEN 2 * g.own_output_bytes >= g.survivor_bytes THEN 'outputs of ' || m.name ELSE s.origin END
+    CASE WHEN 2 * g.own_output_bytes >= g.survivor_bytes THEN 'outputs of ' || m.name
+      ELSE s.origin END
       AS survivor,
     CASE WHEN 2 * g.own_output_bytes >= g.survivor_bytes THEN 1 ELSE 0 END AS own,
     h.event

@@ -32,7 +32,8 @@ SELECT
   z.device_id,
   z.module_id,
   1 AS position,
-  'donate the state: jax.jit(step, donate_argnums=...) for the arguments that the step returns updated' AS fix,
+  'donate the state: jax.jit(step, donate_argnums=...) for the arguments that the step returns'
+    || ' updated' AS fix,
   z.saving_bytes,
   z.needs_bytes,
   CASE

@@ -1,0 +1,41 @@
+// A libFuzzer entry to the importer of captures; not part of the normal build, which needs no
+// clang. Build ingest with CXX=clang++ and CXXFLAGS=-fsanitize=fuzzer-no-link,address,undefined,
+// then link this file with -fsanitize=fuzzer,address,undefined and the libraries of ingest and
+// proto, and give it captures to start from: xplane_fuzzer -max_len=65536 sample_dbs/captures
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "ingest/base/error.h"
+#include "ingest/xplane/xplane_importer.h"
+
+namespace {
+
+// Takes everything, keeps nothing.
+class NullSink : public oomdb::FactSink {
+ public:
+  void Add(const oomdb::CaptureFact&) override {}
+  void Add(const oomdb::IssueFact&) override {}
+  void Add(const oomdb::DeviceFact&) override {}
+  void Add(const oomdb::ModuleFact&) override {}
+  void Add(const oomdb::AllocatorFact&) override {}
+  void Add(const oomdb::ExecutionFact&) override {}
+  void Add(const oomdb::AllocationFact&) override {}
+  void Add(const oomdb::HostEventFact&) override {}
+};
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  oomdb::ImportOptions options;
+  // Every selection, chosen by the bytes themselves so that a crash can be repeated.
+  options.events = static_cast<oomdb::EventSelection>(size % 3);
+  NullSink sink;
+  try {
+    oomdb::ImportXPlane(*oomdb::MemorySource(bytes), options, sink);
+  } catch (const oomdb::Error&) {
+    // A clear refusal.
+  }
+  return 0;
+}

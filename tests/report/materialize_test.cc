@@ -1,0 +1,58 @@
+#include "queries/materialize.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "cli/ingest_job.h"
+#include "queries/catalogue.h"
+#include "schema/query.h"
+
+namespace oomdb {
+namespace {
+
+class Silent : public IngestObserver {
+ public:
+  void Stored(const std::string&, const CaptureSummary&) override {}
+  void Rejected(const std::string& path, const std::string& reason) override { ADD_FAILURE() << path << reason; }
+  void PassedOver(const std::string&, const std::string&) override {}
+};
+
+Database Samples() {
+  Database database = Database::Throwaway(Catalogue::Get().views());
+  IngestRequest request;
+  request.paths = {OOMDB_SOURCE_DIR "/sample_dbs/captures"};
+  Silent silent;
+  IngestPaths(database, request, silent);
+  return database;
+}
+
+TEST(MaterializeTest, BlocksComeBeforeWhatMentionsThem) {
+  const std::vector<std::string> order = MaterializationOrder(Catalogue::Get());
+  const auto place = [&](const std::string& id) { return std::find(order.begin(), order.end(), id) - order.begin(); };
+  EXPECT_LT(place("effective_capacity"), place("module_devices"));
+  EXPECT_LT(place("module_devices"), place("step_does_not_fit"));
+  EXPECT_LT(place("step_does_not_fit"), static_cast<long>(order.size()));
+  // Views over stored tables keep their indexes.
+  EXPECT_EQ(place("buffers"), static_cast<long>(order.size()));
+}
+
+TEST(MaterializeTest, AnswersStayTheSame) {
+  Database views = Samples();
+  Database tables = Samples();
+  MaterializeRules(tables, Catalogue::Get());
+  for (const char* name : {"findings", "finding_items", "remedies"}) {
+    const std::string sql = std::string("SELECT * FROM ") + name;
+    Rows expected = Query(views, sql);
+    Rows got = Query(tables, sql);
+    std::sort(expected.rows.begin(), expected.rows.end());
+    std::sort(got.rows.begin(), got.rows.end());
+    EXPECT_GT(expected.rows.size(), 0) << name;
+    EXPECT_EQ(expected.columns, got.columns) << name;
+    EXPECT_EQ(expected.rows, got.rows) << name;
+  }
+}
+
+}  // namespace
+}  // namespace oomdb

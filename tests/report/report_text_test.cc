@@ -1,0 +1,147 @@
+#include "cli/report_text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "cli/terminal.h"
+#include "tests/report/sample_report.h"
+
+namespace oomdb {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+std::vector<std::string> Lines(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+ReportStyle Style100() {
+  ReportStyle style;
+  style.next = {"oomdb show step_does_not_fit"};
+  return style;
+}
+
+TEST(ReportTextTest, FirstLineSaysWhatHappened) {
+  const std::vector<std::string> lines = Lines(ReportText(MisfitReport(), Style100()));
+  EXPECT_THAT(lines[0], HasSubstr("jit_step(7) does not fit: it needs 300 MiB, the pool holds 200 MiB"));
+  EXPECT_THAT(lines[0], HasSubstr("short by 100 MiB"));
+  EXPECT_THAT(lines[1], HasSubstr("run1 / node-0 · 1 GPU"));
+  EXPECT_THAT(lines[1], HasSubstr("3 executions, 1 launched nothing"));
+}
+
+TEST(ReportTextTest, RemediesStandBesideWhatTheySaveAndWhetherThatFits) {
+  const std::string text = ReportText(MisfitReport(), Style100());
+  EXPECT_THAT(text, testing::ContainsRegex("▸ jax.checkpoint on the block .*≤ 100 MiB +200 MiB +yes +inferred"));
+  EXPECT_THAT(text, testing::ContainsRegex("▸ half the sequence — changes results +≤ 50.0 MiB +250 MiB +no +inferred"));
+}
+
+TEST(ReportTextTest, FitsTheWidth) {
+  Report report = MisfitReport();
+  report.findings[0].detail = std::string(700, 'x') + " and " + std::string(300, 'y');
+  report.findings[0].title += " " + std::string(250, 'z');
+  report.plan->groups[0].shape = std::string(600, 's');
+  report.plan->groups[1].op_name = "jit(step)/" + std::string(600, 'o');
+  report.plan->groups[2].function_name = std::string(600, 'f');
+  report.plan->name = "jit_" + std::string(600, 'n');
+  report.captures[0].host = std::string(300, 'h');
+  report.run->live[0].origin = std::string(600, 'l');
+  for (const size_t width : {80, 100, 120}) {
+    ReportStyle style = Style100();
+    style.width = width;
+    for (const std::string& line : Lines(ReportText(report, style))) EXPECT_LE(DisplayWidth(line), width) << line;
+  }
+}
+
+TEST(ReportTextTest, HealthyCaptureTakesHalfTheLines) {
+  const std::string healthy = ReportText(HealthyReport(), Style100());
+  EXPECT_THAT(Lines(healthy)[0], HasSubstr("all is well: jit_step(7) needs 300 MiB of 1000 MiB"));
+  EXPECT_THAT(healthy, HasSubstr("quiet    the plan fits the capacity · no growth over 3 executions"));
+  EXPECT_THAT(healthy, HasSubstr("6 buffers more in 3 groups (--top 8)"));
+  Report all = HealthyReport();
+  all.top_asked = true;
+  EXPECT_THAT(ReportText(all, Style100()), Not(HasSubstr("more in")));
+}
+
+TEST(ReportTextTest, ACaptureCannotDriveTheTerminal) {
+  Report report = MisfitReport();
+  report.findings[0].title = "evil \x1b[2J title";
+  report.findings[0].remedies[0].fix = "evil \x1b]0;x\a fix";
+  report.plan->name = "jit_\x1b[31m";
+  report.plan->groups[0].op_name = "a\nb";
+  report.run->live[0].origin = "\rgone";
+  report.run->between = {"\x9b" "1A"};
+  report.captures[0].issues = {"warning: \x1b[5m"};
+  const std::string text = ReportText(report, Style100());
+  EXPECT_EQ(text.find('\x1b'), std::string::npos);
+  EXPECT_EQ(text.find('\r'), std::string::npos);
+  EXPECT_EQ(text.find('\a'), std::string::npos);
+  const std::string markdown = ReportMarkdown(report, Style100());
+  EXPECT_EQ(markdown.find('\x1b'), std::string::npos);
+}
+
+TEST(ReportTextTest, UnknownCapacityIsSaidNotGuessed) {
+  Report report = HealthyReport();
+  report.plan->capacity_bytes.reset();
+  report.quiet.clear();
+  const std::string text = ReportText(report, Style100());
+  EXPECT_THAT(Lines(text)[0], HasSubstr("the capacity is unknown"));
+  EXPECT_THAT(text, Not(HasSubstr("all is well")));
+}
+
+TEST(ReportTextTest, FailureWithoutAFindingIsNotAllWell) {
+  Report report = HealthyReport();
+  report.captures[0].failed_count = 1;
+  EXPECT_THAT(Lines(ReportText(report, Style100()))[0], HasSubstr("1 execution launched nothing"));
+}
+
+TEST(ReportTextTest, LikeFindingsOfSeveralDevicesAreToldOnce) {
+  Report report = MisfitReport();
+  for (const int64_t device : {1, 2}) {
+    ReportFinding finding = report.findings[0];
+    finding.device = device;
+    report.findings.push_back(finding);
+  }
+  const std::string text = ReportText(report, Style100());
+  EXPECT_THAT(text, HasSubstr("the same on device 1, device 2"));
+  EXPECT_THAT(text, Not(HasSubstr("2 error")));
+}
+
+TEST(ReportTextTest, SeveralCapturesStartWithATable) {
+  Report report = MisfitReport();
+  ReportCapture other = report.captures[0];
+  other.capture_id = 2;
+  other.host = "node-1";
+  other.failed_count = other.error_count = 0;
+  report.captures.push_back(other);
+  report.captures[0].worst_title = report.findings[0].title;
+  const std::string text = ReportText(report, Style100());
+  EXPECT_THAT(text, HasSubstr("CAPTURES  2"));
+  EXPECT_THAT(text, testing::ContainsRegex("▸ run1 / node-0 .*1 failed .*does not fit"));
+  EXPECT_THAT(text, testing::ContainsRegex("run1 / node-1 .*nothing found"));
+}
+
+TEST(ReportMarkdownTest, NamesAreNoMarkup) {
+  Report report = MisfitReport();
+  report.findings[0].title = "<script>alert(1)</script> | `x` [y](z)";
+  const std::string markdown = ReportMarkdown(report, Style100());
+  const std::string head = markdown.substr(0, markdown.find("```"));
+  EXPECT_THAT(head, Not(HasSubstr("<script>")));
+  EXPECT_THAT(head, HasSubstr("\\|"));
+  EXPECT_THAT(head, HasSubstr("\\`x\\`"));
+  EXPECT_THAT(head, HasSubstr("| jax.checkpoint on the block | 100 MiB | 200 MiB | yes |"));
+}
+
+TEST(ReportMarkdownTest, TheFenceIsLongerThanAnyInTheText) {
+  Report report = MisfitReport();
+  report.run->live[0].origin = "````";
+  EXPECT_THAT(ReportMarkdown(report, Style100()), HasSubstr("\n`````text\n"));
+}
+
+}  // namespace
+}  // namespace oomdb
