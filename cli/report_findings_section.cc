@@ -136,9 +136,10 @@ class FindingsSection : ReportPage {
     return names.empty() ? fmt::format("and {} more like it", others.size()) : text;
   }
 
-  // The evidence, where it is more than one thing: a single one is in the title.
+  // The evidence, where it is more than one thing (a single one is in the title) and does not stand in the table of the peak.
   void Items(const ReportFinding& f, size_t text_width) {
     if (f.items.size() < 2) return;
+    if (f.rule == "step_does_not_fit" && report_.plan && report_.plan->module_id == f.module_id) return;
     for (size_t i = 0; i < std::min(f.items.size(), kMaxItems); ++i) {
       const ReportItem& item = f.items[i];
       std::string line = PadLeft(item.bytes ? HumanBytes(*item.bytes) : "", 9) + "  ";

@@ -129,46 +129,50 @@ medians AS (
   FROM spans p
 ),
 -- What was allocated in each interval and is live at the last start; only looked for where in-use
--- rises at all.
-intervals AS (
+-- rises at all. An interval that keeps nothing has only the first of these rows.
+kept AS (
   SELECT
-    m.capture_id,
-    m.device_id,
-    m.module_id,
-    m.allocator_id,
-    m.place,
-    m.executions,
-    m.step_bytes,
-    m.counted,
-    m.later,
-    m.first_start_ns,
-    m.last_start_ns,
-    m.first_in_use_bytes,
-    m.second_in_use_bytes,
-    m.last_in_use_bytes,
-    m.later_count,
-    m.counted_count,
-    m.rise_bytes,
-    m.low_rise_bytes,
-    m.median_bytes,
-    SUM(x.bytes) AS kept_bytes,
-    SUM(CASE WHEN x.purpose = 'output' AND x.module_id = m.module_id THEN x.bytes ELSE 0 END)
-      AS own_output_bytes
+    m.capture_id, m.device_id, m.module_id, m.allocator_id, m.place, m.executions, m.step_bytes,
+    m.counted, m.later, m.first_start_ns, m.last_start_ns, m.first_in_use_bytes,
+    m.second_in_use_bytes, m.last_in_use_bytes, m.later_count, m.counted_count, m.rise_bytes,
+    m.low_rise_bytes, m.median_bytes,
+    0 AS kept_bytes,
+    0 AS own_output_bytes
   FROM medians m
-  LEFT JOIN allocations x
+  WHERE m.rise_bytes > 0
+    OR m.median_bytes >= (SELECT t.setting FROM settings t WHERE t.name = 'growth_min_bytes')
+  UNION ALL
+  SELECT
+    m.capture_id, m.device_id, m.module_id, m.allocator_id, m.place, m.executions, m.step_bytes,
+    m.counted, m.later, m.first_start_ns, m.last_start_ns, m.first_in_use_bytes,
+    m.second_in_use_bytes, m.last_in_use_bytes, m.later_count, m.counted_count, m.rise_bytes,
+    m.low_rise_bytes, m.median_bytes,
+    x.bytes,
+    CASE WHEN x.purpose = 'output' AND x.module_id = m.module_id THEN x.bytes ELSE 0 END
+  FROM medians m
+  JOIN allocations x
     ON x.allocator_id = m.allocator_id
     AND x.alloc_ns >= m.start_ns
     AND x.alloc_ns < m.next_start_ns
     AND (x.free_ns IS NULL OR x.free_ns >= m.last_start_ns)
-    AND m.status = 'complete'
-  WHERE m.rise_bytes > 0
-    OR m.median_bytes >= (SELECT t.setting FROM settings t WHERE t.name = 'growth_min_bytes')
+  WHERE m.status = 'complete'
+    AND (m.rise_bytes > 0
+      OR m.median_bytes >= (SELECT t.setting FROM settings t WHERE t.name = 'growth_min_bytes'))
+),
+intervals AS (
+  SELECT
+    k.capture_id, k.device_id, k.module_id, k.allocator_id, k.place, k.executions, k.step_bytes,
+    k.counted, k.later, k.first_start_ns, k.last_start_ns, k.first_in_use_bytes,
+    k.second_in_use_bytes, k.last_in_use_bytes, k.later_count, k.counted_count, k.rise_bytes,
+    k.low_rise_bytes, k.median_bytes,
+    SUM(k.kept_bytes) AS kept_bytes,
+    SUM(k.own_output_bytes) AS own_output_bytes
+  FROM kept k
   GROUP BY
-    m.capture_id, m.device_id, m.module_id, m.allocator_id, m.place, m.executions, m.step_bytes,
-      m.counted,
-    m.later, m.first_start_ns, m.last_start_ns, m.first_in_use_bytes, m.second_in_use_bytes,
-    m.last_in_use_bytes, m.later_count, m.counted_count, m.rise_bytes,
-    m.low_rise_bytes, m.median_bytes
+    k.capture_id, k.device_id, k.module_id, k.allocator_id, k.place, k.executions, k.step_bytes,
+    k.counted, k.later, k.first_start_ns, k.last_start_ns, k.first_in_use_bytes,
+    k.second_in_use_bytes, k.last_in_use_bytes, k.later_count, k.counted_count, k.rise_bytes,
+    k.low_rise_bytes, k.median_bytes
 ),
 sums AS (
   SELECT
@@ -273,7 +277,8 @@ SELECT
       0) AS BIGINT)
   END AS growth_bytes,
   j.steady,
-  j.survivor_bytes,
-  j.own_output_bytes
+  CASE WHEN c.status = 'complete' THEN j.survivor_bytes END AS survivor_bytes,
+  CASE WHEN c.status = 'complete' THEN j.own_output_bytes END AS own_output_bytes
 FROM judged j
+JOIN captures c ON c.capture_id = j.capture_id
 WHERE j.steady IS NOT NULL;
