@@ -65,14 +65,16 @@ Database Open(const Options& options, ExitCode& exit_code) {
 std::vector<std::string> NextCommands(const Options& options, const Report& report) {
   std::vector<std::string> next;
   const std::string rule = report.findings.empty() ? "" : report.findings.front().rule;
-  if (!rule.empty()) next.push_back(fmt::format("oomdb show {}    what this means, and the SQL behind it", rule));
+  if (!rule.empty())
+    next.push_back(fmt::format("oomdb show {}    what this means, and the SQL behind it", rule));
   if (!options.paths.empty()) {
     std::string paths;
     for (const std::string& path : options.paths) paths += " " + ShellQuote(path);
     next.push_back(fmt::format("oomdb ingest --db oom.db{}", paths));
     next.push_back("oomdb query --db oom.db \"SELECT * FROM findings\"");
   } else {
-    next.push_back(fmt::format("oomdb query --db {} \"SELECT * FROM findings\"", ShellQuote(options.database)));
+    next.push_back(fmt::format("oomdb query --db {} \"SELECT * FROM findings\"",
+                               ShellQuote(options.database)));
   }
   return next;
 }
@@ -80,7 +82,8 @@ std::vector<std::string> NextCommands(const Options& options, const Report& repo
 ExitCode FindingsExit(const Report& report, const std::string& fail_on) {
   if (fail_on.empty()) return ExitCode::kClean;
   for (const ReportFinding& f : report.findings) {
-    const bool counts = f.severity == "error" || (f.severity == "warning" && fail_on != "error") || fail_on == "info";
+    const bool counts = f.severity == "error" || (f.severity == "warning" && fail_on != "error") ||
+                        fail_on == "info";
     if (counts) return ExitCode::kFindings;
   }
   return ExitCode::kClean;
@@ -97,13 +100,16 @@ void WriteJson(const std::string& file, const std::string& json, bool force) {
 
 void Check(const Options& options) {
   if (options.format != "text" && options.format != "json" && options.format != "markdown") {
-    throw Error(fmt::format("--format {}: text, json or markdown expected", options.format), ExitCode::kUsage);
+    throw Error(fmt::format("--format {}: text, json or markdown expected", options.format),
+                ExitCode::kUsage);
   }
   if (!options.fail_on.empty() && options.fail_on != "error" && options.fail_on != "warning" &&
       options.fail_on != "info") {
-    throw Error(fmt::format("--fail-on {}: error, warning or info expected", options.fail_on), ExitCode::kUsage);
+    throw Error(fmt::format("--fail-on {}: error, warning or info expected", options.fail_on),
+                ExitCode::kUsage);
   }
-  if (options.scope.top.value_or(1) < 1) throw Error("--top: a number above 0 expected", ExitCode::kUsage);
+  if (options.scope.top.value_or(1) < 1)
+    throw Error("--top: a number above 0 expected", ExitCode::kUsage);
 }
 
 ExitCode Run(const Options& options) {
@@ -120,7 +126,8 @@ ExitCode Run(const Options& options) {
   style.color = terminal.color && !to_file;
   style.next = NextCommands(options, report);
 
-  if (!options.json_file.empty()) WriteJson(options.json_file, ReportJson(report), options.output.force);
+  if (!options.json_file.empty())
+    WriteJson(options.json_file, ReportJson(report), options.output.force);
   if (options.json_file != "-") {
     OutputOptions output = options.output;
     output.format = "table";  // Not of this verb: it has formats of its own.
@@ -139,29 +146,42 @@ ExitCode Run(const Options& options) {
 void RegisterReport(CLI::App& app, ExitCode& exit_code) {
   CLI::App* const verb = app.add_subcommand("report", "Say what happened, why, and what to do");
   const auto options = std::make_shared<Options>();
-  verb->add_option("CAPTURE", options->paths, "Captures, run folders or log directories; - is standard input");
-  verb->add_option("--db", options->database, "Report what this database holds, instead of captures; else $OOMDB_DB")
+  verb->add_option("CAPTURE", options->paths,
+                   "Captures, run folders or log directories; - is standard input");
+  verb->add_option("--db", options->database,
+                   "Report what this database holds, instead of captures; else $OOMDB_DB")
       ->envname("OOMDB_DB")
       ->type_name("FILE");
   verb->add_option("--module", options->scope.module,
-                   "The module to show, such as 'jit_train_step(42)'; else the one that failed, else the largest")
+                   "The module to show, such as 'jit_train_step(42)'; else the one that failed, "
+                   "else the largest")
       ->type_name("NAME");
   verb->add_option("--run", options->scope.run, "Only captures of this run")->type_name("NAME");
   verb->add_option("--host", options->scope.host, "Only captures of this host")->type_name("NAME");
-  verb->add_option("--top", options->scope.top, "Groups of buffers to list; else 10, of a healthy capture 5")->type_name("N");
-  verb->add_option("--json", options->json_file, "Also write JSON to this file; - writes only that, to standard output")
+  verb->add_option("--top", options->scope.top,
+                   "Groups of buffers to list; else 10, of a healthy capture 5")
+      ->type_name("N");
+  verb->add_option("--json", options->json_file,
+                   "Also write JSON to this file; - writes only that, to standard output")
       ->type_name("FILE");
-  verb->add_option("--fail-on", options->fail_on, "Exit with 3 on findings of this severity or worse")
+  verb->add_option("--fail-on", options->fail_on,
+                   "Exit with 3 on findings of this severity or worse")
       ->type_name("error|warning|info");
   AddSettingOptions(*verb, options->settings);
-  verb->add_option("--format", options->format, "text, json or markdown")->capture_default_str()->type_name("FORMAT");
-  verb->add_option("-o,--output", options->output.file, "Write to this file instead of standard output")
+  verb->add_option("--format", options->format, "text, json or markdown")
+      ->capture_default_str()
+      ->type_name("FORMAT");
+  verb->add_option("-o,--output", options->output.file,
+                   "Write to this file instead of standard output")
       ->type_name("FILE");
   verb->add_flag("-f,--force", options->output.force, "Overwrite the file of -o or --json");
-  verb->add_option("--color", options->output.color, "auto, always or never")->capture_default_str()->type_name("WHEN");
+  verb->add_option("--color", options->output.color, "auto, always or never")
+      ->capture_default_str()
+      ->type_name("WHEN");
   verb->footer(
       "Captures are read into a throw-away database; nothing is written beside them.\n"
-      "Exit: 0 reported, 1 nothing could be read, 3 findings (--fail-on), 4 part was rejected or truncated.\n"
+      "Exit: 0 reported, 1 nothing could be read, 3 findings (--fail-on), 4 part was rejected or "
+      "truncated.\n"
       "Example: oomdb report sample_dbs/captures/attention_oom");
   verb->callback([options, &exit_code] { exit_code = Run(*options); });
 }

@@ -9,7 +9,8 @@
 namespace oomdb {
 namespace {
 
-// Columns at the right of a remedy: what it saves, what is needed then, whether that fits, how it is known.
+// Columns at the right of a remedy: what it saves, what is needed then, whether that fits, how it
+// is known.
 constexpr size_t kSaves = 10, kNeeds = 11, kFits = 6, kEvidence = 10;
 constexpr size_t kRight = kSaves + kNeeds + kFits + kEvidence;
 // Where the text of a finding begins: "1 warning  ".
@@ -28,16 +29,15 @@ class FindingsSection : ReportPage {
  public:
   explicit FindingsSection(const ReportPage& page) : ReportPage(page) {}
 
-  void Write() {
-    Findings();
-  }
+  void Write() { Findings(); }
 
  private:
   std::vector<ShownFinding> Grouped() const {
     std::vector<ShownFinding> shown;
     for (const ReportFinding& f : report_.findings) {
       const auto like = std::find_if(shown.begin(), shown.end(), [&](const ShownFinding& s) {
-        return s.finding->rule == f.rule && s.finding->severity == f.severity && s.finding->module_name == f.module_name;
+        return s.finding->rule == f.rule && s.finding->severity == f.severity &&
+               s.finding->module_name == f.module_name;
       });
       if (like == shown.end()) {
         shown.push_back({&f, {}});
@@ -53,11 +53,12 @@ class FindingsSection : ReportPage {
     const bool any_remedy = std::any_of(report_.findings.begin(), report_.findings.end(),
                                         [](const ReportFinding& f) { return !f.remedies.empty(); });
     if (findings.empty() && report_.quiet.empty()) return;
-    const std::string heads = PadLeft("saves", kSaves) + PadLeft("then needs", kNeeds) + PadLeft("fits?", kFits) +
-                              std::string(kEvidence, ' ');
+    const std::string heads = PadLeft("saves", kSaves) + PadLeft("then needs", kNeeds) +
+                              PadLeft("fits?", kFits) + std::string(kEvidence, ' ');
     Section("FINDINGS", any_remedy ? heads : "");
     std::set<std::string> told;  // A fix is told once, where it first stands.
-    for (size_t i = 0; i < std::min(findings.size(), kMaxFindings); ++i) Finding(i + 1, findings[i], &told);
+    for (size_t i = 0; i < std::min(findings.size(), kMaxFindings); ++i)
+      Finding(i + 1, findings[i], &told);
     if (findings.size() > kMaxFindings) {
       Line(fmt::format("  … {} more: SELECT title FROM findings", findings.size() - kMaxFindings));
     }
@@ -106,40 +107,49 @@ class FindingsSection : ReportPage {
       ++shown;
       Remedy(remedy);
     }
-    if (left > 0) Indented(fmt::format("  … {} more remedies: SELECT * FROM remedies", left), kIndent);
+    if (left > 0)
+      Indented(fmt::format("  … {} more remedies: SELECT * FROM remedies", left), kIndent);
   }
 
-  // Which role dominates a plan that does not fit is told by its title; what there is to see and to do stands at the plan
-  // itself.
+  // Which role dominates a plan that does not fit is told by its title; what there is to see and to
+  // do stands at the plan itself.
   bool DetailWorthIt(const ReportFinding& f) const {
     if (!f.rule.ends_with("_dominates")) return true;
-    return std::none_of(report_.findings.begin(), report_.findings.end(), [&](const ReportFinding& other) {
-      return other.rule == "step_does_not_fit" && other.module_id == f.module_id;
-    });
+    return std::none_of(
+        report_.findings.begin(), report_.findings.end(), [&](const ReportFinding& other) {
+          return other.rule == "step_does_not_fit" && other.module_id == f.module_id;
+        });
   }
 
   // "the same on GPU 1, 2 and 5 more"
-  std::string LikeIt(const ReportFinding& f, const std::vector<const ReportFinding*>& others) const {
+  std::string LikeIt(const ReportFinding& f,
+                     const std::vector<const ReportFinding*>& others) const {
     std::vector<std::string> names;
     for (const ReportFinding* other : others) {
       std::string name;
-      if (other->capture_id != f.capture_id) name = Safe(other->host.empty() ? other->run : other->host);
-      if (other->capture_id != f.capture_id && other->run != f.run) name = Safe(other->run + " / " + other->host);
-      if (other->device) name += fmt::format("{}device {}", name.empty() ? "" : " ", *other->device);
+      if (other->capture_id != f.capture_id)
+        name = Safe(other->host.empty() ? other->run : other->host);
+      if (other->capture_id != f.capture_id && other->run != f.run)
+        name = Safe(other->run + " / " + other->host);
+      if (other->device)
+        name += fmt::format("{}device {}", name.empty() ? "" : " ", *other->device);
       if (name.empty() && other->module_id != f.module_id) name = "another module of that name";
       if (!name.empty()) names.push_back(name);
     }
     std::string text = "the same on ";
     constexpr size_t kNamed = 7;
-    for (size_t i = 0; i < std::min(names.size(), kNamed); ++i) text += (i == 0 ? "" : ", ") + names[i];
+    for (size_t i = 0; i < std::min(names.size(), kNamed); ++i)
+      text += (i == 0 ? "" : ", ") + names[i];
     if (names.size() > kNamed) text += fmt::format(" and {} more", names.size() - kNamed);
     return names.empty() ? fmt::format("and {} more like it", others.size()) : text;
   }
 
-  // The evidence, where it is more than one thing (a single one is in the title) and does not stand in the table of the peak.
+  // The evidence, where it is more than one thing (a single one is in the title) and does not stand
+  // in the table of the peak.
   void Items(const ReportFinding& f, size_t text_width) {
     if (f.items.size() < 2) return;
-    if (f.rule == "step_does_not_fit" && report_.plan && report_.plan->module_id == f.module_id) return;
+    if (f.rule == "step_does_not_fit" && report_.plan && report_.plan->module_id == f.module_id)
+      return;
     for (size_t i = 0; i < std::min(f.items.size(), kMaxItems); ++i) {
       const ReportItem& item = f.items[i];
       std::string line = PadLeft(item.bytes ? HumanBytes(*item.bytes) : "", 9) + "  ";
@@ -151,12 +161,14 @@ class FindingsSection : ReportPage {
 
   void Remedy(const ReportRemedy& remedy) {
     std::string text = "▸ " + HumanizeSentence(Safe(remedy.fix));
-    if (!remedy.cost.empty() && remedy.cost != "none") text += " (cost: " + HumanizeSentence(Safe(remedy.cost)) + ")";
+    if (!remedy.cost.empty() && remedy.cost != "none")
+      text += " (cost: " + HumanizeSentence(Safe(remedy.cost)) + ")";
     if (remedy.changes_results.value_or(false)) text += " — changes results";
-    std::string right = PadLeft(remedy.saving_bytes ? "≤ " + HumanBytes(*remedy.saving_bytes) : "", kSaves) +
-                        PadLeft(remedy.needs_bytes ? HumanBytes(*remedy.needs_bytes) : "", kNeeds) +
-                        PadLeft(remedy.fits ? (*remedy.fits ? "yes" : "no") : "", kFits) +
-                        PadLeft(remedy.evidence, kEvidence);
+    std::string right =
+        PadLeft(remedy.saving_bytes ? "≤ " + HumanBytes(*remedy.saving_bytes) : "", kSaves) +
+        PadLeft(remedy.needs_bytes ? HumanBytes(*remedy.needs_bytes) : "", kNeeds) +
+        PadLeft(remedy.fits ? (*remedy.fits ? "yes" : "no") : "", kFits) +
+        PadLeft(remedy.evidence, kEvidence);
     const size_t room = width_ - kIndent - kRight - 1;
     bool first = true;
     for (const std::string& part : Wrap(text, room)) {

@@ -31,32 +31,52 @@ class HeadSection : ReportPage {
         right = "short by " + HumanBytes(report_.plan->plan_bytes - *report_.plan->capacity_bytes);
       }
       const std::string sentence = HumanizeSentence(Safe(worst->title));
-      const std::vector<std::string> lines = Wrap(sentence, width_ - (right.empty() ? 0 : right.size() + 2));
+      const std::vector<std::string> lines =
+          Wrap(sentence, width_ - (right.empty() ? 0 : right.size() + 2));
       const Style style = worst->severity == "error" ? Style::kRed : Style::kYellow;
       for (size_t i = 0; i < lines.size(); ++i) Spread(lines[i], i == 0 ? right : "", style);
       return;
     }
     if (shown().failed_count > 0) {
-      return Spread(fmt::format("{} launched nothing, and no rule explains it: see RUN below",
-                                Plural(shown().failed_count, "execution")),
-                    "", Style::kYellow);
+      return Sentence(fmt::format("{} launched nothing, and no rule explains it: see RUN below",
+                                  Plural(shown().failed_count, "execution")),
+                      Style::kYellow);
     }
-    if (!report_.plan) return Spread("nothing in this capture concerns memory: no module, no allocator", "");
+    if (!report_.plan) {
+      return Sentence(report_.allocators.empty()
+                          ? "nothing in this capture concerns memory: no module, no allocator"
+                          : "no compiled module in this capture, so no plan to hold against the "
+                            "allocators below",
+                      Style::kYellow);
+    }
     if (shown().status != "complete") {
-      return Spread("the capture is truncated: what follows is what was whole", "", Style::kYellow);
+      return Sentence("the capture is truncated: what follows is what was whole", Style::kYellow);
     }
     const ReportPlan& plan = *report_.plan;
     std::string sentence;
     if (!plan.has_plan) {
-      sentence = fmt::format("nothing found; the plan of {} is not in the capture", plan.Label());
+      sentence =
+          fmt::format("nothing found; the plan of {} is not in the capture", Safe(plan.Label()));
+    } else if (plan.capacity_bytes && plan.plan_bytes > *plan.capacity_bytes) {
+      // It would be a finding if it had not run: the pool grew, or the capacity is not what it is
+      // taken for.
+      return Sentence(fmt::format("{} needs {}, more than the {} of {}, and yet it ran",
+                                  Safe(plan.Label()), HumanBytes(plan.plan_bytes),
+                                  plan.capacity_source, HumanBytes(*plan.capacity_bytes)),
+                      Style::kYellow);
     } else if (plan.capacity_bytes) {
-      sentence = fmt::format("all is well: {} needs {} of {}", Safe(plan.Label()), HumanBytes(plan.plan_bytes),
-                             HumanBytes(*plan.capacity_bytes));
+      sentence = fmt::format("all is well: {} needs {} of {}", Safe(plan.Label()),
+                             HumanBytes(plan.plan_bytes), HumanBytes(*plan.capacity_bytes));
     } else {
-      sentence = fmt::format("nothing found: {} needs {}; the capacity is unknown, --capacity says it",
-                             Safe(plan.Label()), HumanBytes(plan.plan_bytes));
+      sentence =
+          fmt::format("nothing found: {} needs {}; the capacity is unknown, --capacity says it",
+                      Safe(plan.Label()), HumanBytes(plan.plan_bytes));
     }
-    Spread(sentence, "", Style::kGreen);
+    Sentence(sentence, Style::kGreen);
+  }
+
+  void Sentence(const std::string& text, Style style) {
+    for (const std::string& part : Wrap(text, width_)) Line(Paint(style, part, color_));
   }
 
   void Identity() {
@@ -64,10 +84,13 @@ class HeadSection : ReportPage {
     std::string line = Safe(c.run.empty() ? c.path : c.run);
     if (!c.host.empty()) line += " / " + Safe(c.host);
     if (c.device_count > 0) {
-      line += fmt::format(" · {} {}{}", c.device_count, Upper(c.device_kind), c.device_count == 1 ? "" : "s");
+      line += fmt::format(" · {} {}{}", c.device_count, Upper(c.device_kind),
+                          c.device_count == 1 ? "" : "s");
     }
-    if (c.execution_count == 0 && c.module_count > 0) line += " · " + Plural(c.module_count, "module");
-    line += c.has_allocators ? " · plan read, allocator measured" : " · plan read, no allocator events";
+    if (c.execution_count == 0 && c.module_count > 0)
+      line += " · " + Plural(c.module_count, "module");
+    if (c.module_count > 0) line += " · plan read";
+    line += c.has_allocators ? " · allocator measured" : " · no device allocator events";
     if (c.duration_ns && *c.duration_ns > 0) line += " over " + HumanNanoseconds(*c.duration_ns);
     if (c.execution_count > 0) line += " · " + Plural(c.execution_count, "execution");
     if (c.failed_count > 0) line += fmt::format(", {} launched nothing", c.failed_count);
@@ -75,9 +98,11 @@ class HeadSection : ReportPage {
     for (const std::string& part : Wrap(line, width_)) Line(part);
     constexpr size_t kMaxIssues = 3;
     for (size_t i = 0; i < std::min(c.issues.size(), kMaxIssues); ++i) {
-      for (const std::string& part : Wrap("! " + Safe(c.issues[i]), width_)) Line(Paint(Style::kYellow, part, color_));
+      for (const std::string& part : Wrap("! " + Safe(c.issues[i]), width_))
+        Line(Paint(Style::kYellow, part, color_));
     }
-    if (c.issues.size() > kMaxIssues) Line(fmt::format("! {} more in ingest_issues", c.issues.size() - kMaxIssues));
+    if (c.issues.size() > kMaxIssues)
+      Line(fmt::format("! {} more in ingest_issues", c.issues.size() - kMaxIssues));
   }
 
   void Captures() {
@@ -94,19 +119,23 @@ class HeadSection : ReportPage {
     if (order.size() > kMaxCaptures) {
       std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
         const ReportCapture &x = report_.captures[a], &y = report_.captures[b];
-        return std::tuple(x.error_count, x.warning_count) > std::tuple(y.error_count, y.warning_count);
+        return std::tuple(x.error_count, x.warning_count) >
+               std::tuple(y.error_count, y.warning_count);
       });
     }
     for (size_t i = 0; i < std::min(order.size(), kMaxCaptures); ++i) {
       const ReportCapture& c = report_.captures[order[i]];
-      std::string name = Safe(c.host.empty() ? (c.run.empty() ? c.path : c.run) : c.run + " / " + c.host);
-      std::string verdict = c.worst_title.empty() ? (c.status == "complete" ? "nothing found" : "truncated")
-                                                  : HumanizeSentence(Safe(c.worst_title));
+      std::string name =
+          Safe(c.host.empty() ? (c.run.empty() ? c.path : c.run) : c.run + " / " + c.host);
+      std::string verdict = c.worst_title.empty()
+                                ? (c.status == "complete" ? "nothing found" : "truncated")
+                                : HumanizeSentence(Safe(c.worst_title));
       const char* mark = order[i] == report_.shown ? "▸ " : "  ";
       std::string counts = fmt::format("{:>5} exec", c.execution_count);
       if (c.failed_count > 0) counts += fmt::format(", {} failed", c.failed_count);
-      const std::string line = fmt::format("{}{}  {}  {}", mark, PadRight(Truncate(name, name_width), name_width),
-                                           PadRight(counts, 20), verdict);
+      const std::string line =
+          fmt::format("{}{}  {}  {}", mark, PadRight(Truncate(name, name_width), name_width),
+                      PadRight(counts, 20), verdict);
       const std::string cut = Truncate(line, width_);
       Line(c.error_count > 0     ? Paint(Style::kRed, cut, color_)
            : c.warning_count > 0 ? Paint(Style::kYellow, cut, color_)

@@ -94,9 +94,14 @@ Json ToJson(const ReportPlan& p) {
   }
   Json spaces = Json::array();
   for (const ReportSpace& space : p.other_spaces) {
-    spaces.push_back({{"memory_space", space.memory_space}, {"name", space.name}, {"bytes", Number(space.bytes, "read")}});
+    spaces.push_back({{"memory_space", space.memory_space},
+                      {"name", space.name},
+                      {"bytes", Number(space.bytes, "read")}});
   }
-  Json json{{"module", p.Label()}, {"name", p.name}, {"program_id", OrNull(p.program_id)}, {"has_plan", p.has_plan}};
+  Json json{{"module", p.Label()},
+            {"name", p.name},
+            {"program_id", OrNull(p.program_id)},
+            {"has_plan", p.has_plan}};
   if (p.has_plan) {
     json["parameter_count"] = p.parameter_count;
     json["donated_parameter_count"] = p.donated_parameter_count;
@@ -115,7 +120,9 @@ Json ToJson(const ReportPlan& p) {
   json["device_memory_bytes"] = Number(p.memory_bytes, "read");
   json["roles_at_peak"] = std::move(roles);
   json["groups_at_peak"] = std::move(groups);
-  json["more_groups"] = {{"groups", p.more_groups}, {"buffers", p.more_buffers}, {"bytes", Number(p.more_bytes, "read")}};
+  json["more_groups"] = {{"groups", p.more_groups},
+                         {"buffers", p.more_buffers},
+                         {"bytes", Number(p.more_bytes, "read")}};
   json["other_memory_spaces"] = std::move(spaces);
   return json;
 }
@@ -125,29 +132,50 @@ Json ToJson(const ReportRun& run) {
   for (const ReportDevice& d : run.devices) {
     Json starts = Json::array();
     for (const int64_t bytes : d.in_use_at_starts) starts.push_back(bytes);
-    devices.push_back({{"device", OrNull(d.ordinal)},
-                       {"kind", OrNull(d.kind)},
-                       {"allocator", OrNull(d.allocator)},
-                       {"executions", d.execution_count},
-                       {"failed_executions", d.failed_count},
-                       {"failed_sequences", d.failed_sequences},
-                       {"capacity_bytes", OrNull(d.capacity_bytes)},
-                       {"device_memory_bytes", Number(d.memory_bytes, "read")},
-                       {"peak_bytes", Number(d.peak_bytes, "measured")},
-                       {"capture_peak_bytes", Number(d.capture_peak_bytes, "measured")},
-                       {"in_use_at_starts", {{"values", std::move(starts)}, {"evidence", "measured"}}},
-                       {"waits", d.wait_count},
-                       {"longest_wait_ns", d.wait_count > 0 ? Number(d.longest_wait_ns, d.wait_evidence) : Json(nullptr)}});
+    devices.push_back(
+        {{"device", OrNull(d.ordinal)},
+         {"kind", OrNull(d.kind)},
+         {"allocator", OrNull(d.allocator)},
+         {"executions", d.execution_count},
+         {"failed_executions", d.failed_count},
+         {"failed_sequences", d.failed_sequences},
+         {"capacity_bytes", OrNull(d.capacity_bytes)},
+         {"device_memory_bytes", Number(d.memory_bytes, "read")},
+         {"peak_bytes", Number(d.peak_bytes, "measured")},
+         {"capture_peak_bytes", Number(d.capture_peak_bytes, "measured")},
+         {"in_use_at_starts", {{"values", std::move(starts)}, {"evidence", "measured"}}},
+         {"waits", d.wait_count},
+         {"longest_wait_ns",
+          d.wait_count > 0 ? Number(d.longest_wait_ns, d.wait_evidence) : Json(nullptr)}});
   }
   Json live = Json::array();
   for (const ReportLiveGroup& group : run.live) {
-    live.push_back({{"origin", OrNull(group.origin)}, {"bytes", Number(group.bytes, "measured")}, {"count", group.count}});
+    live.push_back({{"origin", OrNull(group.origin)},
+                    {"bytes", Number(group.bytes, "measured")},
+                    {"count", group.count}});
   }
-  return Json{{"devices", std::move(devices)},
-              {"shown_device", OrNull(run.devices[run.shown].ordinal)},
-              {"live_at_last_start", std::move(live)},
-              {"more_live", {{"origins", run.more_live_groups}, {"bytes", Number(run.more_live_bytes, "measured")}}},
-              {"events_between_last_two_executions", run.between}};
+  return Json{
+      {"devices", std::move(devices)},
+      {"shown_device", OrNull(run.devices[run.shown].ordinal)},
+      {"live_at_last_start", std::move(live)},
+      {"more_live",
+       {{"origins", run.more_live_groups}, {"bytes", Number(run.more_live_bytes, "measured")}}},
+      {"events_between_last_two_executions", run.between}};
+}
+
+Json ToJson(const ReportAllocator& a) {
+  Json live = Json::array();
+  for (const ReportLiveGroup& group : a.live) {
+    live.push_back({{"origin", OrNull(group.origin)},
+                    {"bytes", Number(group.bytes, "measured")},
+                    {"count", group.count}});
+  }
+  return Json{{"name", a.name},
+              {"capacity_bytes", Number(a.capacity_bytes, "measured")},
+              {"capture_peak_bytes", Number(a.capture_peak_bytes, "measured")},
+              {"in_use_last_bytes", Number(a.in_use_last_bytes, "measured")},
+              {"allocations", a.allocation_count},
+              {"live_at_the_end", std::move(live)}};
 }
 
 }  // namespace
@@ -157,14 +185,18 @@ std::string ReportJson(const Report& report) {
   for (const ReportCapture& c : report.captures) captures.push_back(ToJson(c));
   Json findings = Json::array();
   for (const ReportFinding& f : report.findings) findings.push_back(ToJson(f));
+  Json allocators = Json::array();
+  for (const ReportAllocator& a : report.allocators) allocators.push_back(ToJson(a));
   const ReportCapture& shown = report.captures[report.shown];
-  Json json{{"oomdb", {{"tool_version", kVersion}, {"schema_version", SchemaVersion()}}},
-            {"captures", std::move(captures)},
-            {"findings", std::move(findings)},
-            {"shown", {{"run", OrNull(shown.run)}, {"host", OrNull(shown.host)}, {"path", shown.path}}},
-            {"plan", report.plan ? ToJson(*report.plan) : Json(nullptr)},
-            {"run", report.run ? ToJson(*report.run) : Json(nullptr)},
-            {"quiet", report.quiet}};
+  Json json{
+      {"oomdb", {{"tool_version", kVersion}, {"schema_version", SchemaVersion()}}},
+      {"captures", std::move(captures)},
+      {"findings", std::move(findings)},
+      {"shown", {{"run", OrNull(shown.run)}, {"host", OrNull(shown.host)}, {"path", shown.path}}},
+      {"plan", report.plan ? ToJson(*report.plan) : Json(nullptr)},
+      {"run", report.run ? ToJson(*report.run) : Json(nullptr)},
+      {"allocators", std::move(allocators)},
+      {"quiet", report.quiet}};
   // A capture's names may be any bytes.
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

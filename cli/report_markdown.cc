@@ -38,12 +38,14 @@ std::string Fence(const std::string& text) {
 
 std::string ReportMarkdown(const Report& report, const ReportStyle& style) {
   const ReportCapture& shown = report.captures[report.shown];
-  std::string out = fmt::format("# {}\n\n", report.findings.empty() ? "oomdb: nothing found"
-                                                                    : Sentence(report.findings.front().title));
-  out += fmt::format("{} / {} · {} · {} executions, {} launched nothing\n", Escape(shown.run), Escape(shown.host),
-                     shown.status, shown.execution_count, shown.failed_count);
+  std::string out =
+      fmt::format("# {}\n\n", report.findings.empty() ? "oomdb: nothing found"
+                                                      : Sentence(report.findings.front().title));
+  out += fmt::format("{} / {} · {} · {} executions, {} launched nothing\n", Escape(shown.run),
+                     Escape(shown.host), shown.status, shown.execution_count, shown.failed_count);
   for (const ReportFinding& f : report.findings) {
-    out += fmt::format("\n## {}: {}\n\n{} ({})\n", f.severity, Sentence(f.title), Sentence(f.detail), f.evidence);
+    out += fmt::format("\n## {}: {}\n\n{} ({})\n", f.severity, Sentence(f.title),
+                       Sentence(f.detail), f.evidence);
     if (report.captures.size() > 1 || f.device) {
       out += fmt::format("\n{} / {}{} · rule `{}`\n", Escape(f.run), Escape(f.host),
                          f.device ? fmt::format(" · device {}", *f.device) : "", f.rule);
@@ -51,9 +53,9 @@ std::string ReportMarkdown(const Report& report, const ReportStyle& style) {
     if (!f.remedies.empty()) {
       out += "\n| fix | saves | then needs | fits | cost |\n|---|---:|---:|---|---|\n";
       for (const ReportRemedy& remedy : f.remedies) {
-        out += fmt::format("| {} | {} | {} | {} | {} |\n", Sentence(remedy.fix), Size(remedy.saving_bytes),
-                           Size(remedy.needs_bytes), remedy.fits ? (*remedy.fits ? "yes" : "no") : "",
-                           Sentence(remedy.cost));
+        out += fmt::format("| {} | {} | {} | {} | {} |\n", Sentence(remedy.fix),
+                           Size(remedy.saving_bytes), Size(remedy.needs_bytes),
+                           remedy.fits ? (*remedy.fits ? "yes" : "no") : "", Sentence(remedy.cost));
       }
     }
   }

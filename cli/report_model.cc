@@ -16,9 +16,10 @@ namespace {
 
 // What explains a failure stands before what describes it.
 constexpr auto kRuleOrder = std::to_array<std::string_view>(
-    {"truncated_capture", "step_does_not_fit", "grows_per_execution", "other_arrays_take_room", "fragmentation",
-     "no_donation", "capacity_below_memory", "forward_dominates", "backward_dominates", "workspace_dominates",
-     "allocator_retry", "lost_events", "already_rematerialized"});
+    {"truncated_capture", "step_does_not_fit", "grows_per_execution", "other_arrays_take_room",
+     "fragmentation", "no_donation", "capacity_below_memory", "forward_dominates",
+     "backward_dominates", "workspace_dominates", "allocator_retry", "lost_events",
+     "already_rematerialized"});
 
 int RuleRank(const std::string& rule) {
   const auto found = std::find(kRuleOrder.begin(), kRuleOrder.end(), rule);
@@ -39,6 +40,10 @@ class Reader {
     ChooseCapture();
     report_.plan = ReadReportPlan(database_, report_.captures[report_.shown].capture_id, scope_);
     if (report_.plan) report_.run = ReadReportRun(database_, *report_.plan);
+    if (!report_.run) {
+      report_.allocators =
+          ReadReportAllocators(database_, report_.captures[report_.shown].capture_id);
+    }
     FindQuiet();
     report_.top_asked = scope_.top.has_value();
     return std::move(report_);
@@ -51,13 +56,15 @@ class Reader {
 
   void ReadCaptures() {
     const std::vector<Row> rows = Ask(
-        "SELECT c.capture_id, c.run, c.host, c.path, c.kind, c.status, c.format_note, c.jax_version, c.duration_ns, "
+        "SELECT c.capture_id, c.run, c.host, c.path, c.kind, c.status, c.format_note, "
+        "c.jax_version, c.duration_ns, "
         "c.bytes, (SELECT COUNT(*) FROM devices d WHERE d.capture_id = c.capture_id), "
         "(SELECT MAX(d.kind) FROM devices d WHERE d.capture_id = c.capture_id), "
         "(SELECT COUNT(*) FROM modules m WHERE m.capture_id = c.capture_id), "
         "(SELECT COUNT(*) FROM executions e WHERE e.capture_id = c.capture_id), "
         "(SELECT COUNT(*) FROM executions e WHERE e.capture_id = c.capture_id AND e.failed = 1), "
-        "(SELECT COUNT(*) FROM allocators a WHERE a.capture_id = c.capture_id AND a.device_id IS NOT NULL) "
+        "(SELECT COUNT(*) FROM allocators a WHERE a.capture_id = c.capture_id AND a.device_id IS "
+        "NOT NULL) "
         "FROM captures c WHERE (:run = '' OR c.run = :run) AND (:host = '' OR c.host = :host) "
         "ORDER BY c.run, c.host, c.path, c.capture_id",
         {{"run", scope_.run}, {"host", scope_.host}});
@@ -82,7 +89,8 @@ class Reader {
       report_.captures.push_back(std::move(c));
     }
     if (report_.captures.empty()) ThrowNoCapture();
-    for (const Row& row : Ask("SELECT capture_id, severity, detail, count FROM ingest_issues WHERE severity <> 'info' "
+    for (const Row& row : Ask("SELECT capture_id, severity, detail, count FROM ingest_issues WHERE "
+                              "severity <> 'info' "
                               "ORDER BY capture_id, severity, what, detail")) {
       for (ReportCapture& c : report_.captures) {
         if (c.capture_id != Integer(row[0])) continue;
@@ -95,13 +103,15 @@ class Reader {
   [[noreturn]] void ThrowNoCapture() {
     std::vector<std::string> names;
     const bool by_host = scope_.run.empty();
-    for (const Row& row : Ask(by_host ? "SELECT DISTINCT host FROM captures" : "SELECT DISTINCT run FROM captures")) {
+    for (const Row& row : Ask(by_host ? "SELECT DISTINCT host FROM captures"
+                                      : "SELECT DISTINCT run FROM captures")) {
       names.push_back(Text(row[0]));
     }
     if (scope_.run.empty() && scope_.host.empty()) {
       throw Error("the database holds no capture: oomdb ingest --db FILE PATH stores some");
     }
-    throw Error(fmt::format("no capture of {} {}{}", by_host ? "host" : "run", by_host ? scope_.host : scope_.run,
+    throw Error(fmt::format("no capture of {} {}{}", by_host ? "host" : "run",
+                            by_host ? scope_.host : scope_.run,
                             DidYouMean(by_host ? scope_.host : scope_.run, names)),
                 ExitCode::kUsage);
   }
@@ -115,8 +125,10 @@ class Reader {
 
   void ReadFindings() {
     std::map<std::string, size_t> index;
-    for (const Row& row : Ask("SELECT finding_id, capture_id, run, host, rule, severity, evidence, title, detail, device, "
-                              "module_id, module_name, bytes, (SELECT r.title FROM rules r WHERE r.rule = f.rule) FROM findings f")) {
+    for (const Row& row : Ask("SELECT finding_id, capture_id, run, host, rule, severity, evidence, "
+                              "title, detail, device, "
+                              "module_id, module_name, bytes, (SELECT r.title FROM rules r WHERE "
+                              "r.rule = f.rule) FROM findings f")) {
       ReportFinding f;
       f.finding_id = Text(row[0]);
       f.capture_id = Integer(row[1]);
@@ -135,31 +147,35 @@ class Reader {
       f.rule_title = Text(row[13]);
       report_.findings.push_back(std::move(f));
     }
-    std::sort(report_.findings.begin(), report_.findings.end(), [](const ReportFinding& a, const ReportFinding& b) {
-      return std::tuple(SeverityRank(a.severity), RuleRank(a.rule), a.run, a.host, a.device.value_or(-1), a.module_name,
-                        a.finding_id) < std::tuple(SeverityRank(b.severity), RuleRank(b.rule), b.run, b.host,
-                                                   b.device.value_or(-1), b.module_name, b.finding_id);
-    });
+    std::sort(report_.findings.begin(), report_.findings.end(),
+              [](const ReportFinding& a, const ReportFinding& b) {
+                return std::tuple(SeverityRank(a.severity), RuleRank(a.rule), a.run, a.host,
+                                  a.device.value_or(-1), a.module_name, a.finding_id) <
+                       std::tuple(SeverityRank(b.severity), RuleRank(b.rule), b.run, b.host,
+                                  b.device.value_or(-1), b.module_name, b.finding_id);
+              });
     if (report_.findings.empty()) return;
     for (size_t i = 0; i < report_.findings.size(); ++i) index[report_.findings[i].finding_id] = i;
-    for (const Row& row :
-         Ask("SELECT finding_id, kind, label, bytes, count FROM finding_items ORDER BY finding_id, position")) {
+    for (const Row& row : Ask("SELECT finding_id, kind, label, bytes, count FROM finding_items "
+                              "ORDER BY finding_id, position")) {
       const auto found = index.find(Text(row[0]));
       if (found == index.end()) continue;
       report_.findings[found->second].items.push_back(
           {Text(row[1]), Text(row[2]), MaybeInteger(row[3]), MaybeInteger(row[4])});
     }
-    for (const Row& row : Ask("SELECT finding_id, fix, saving_bytes, needs_bytes, fits, cost, changes_results, evidence "
+    for (const Row& row : Ask("SELECT finding_id, fix, saving_bytes, needs_bytes, fits, cost, "
+                              "changes_results, evidence "
                               "FROM remedies ORDER BY finding_id, position")) {
       const auto found = index.find(Text(row[0]));
       if (found == index.end()) continue;
-      report_.findings[found->second].remedies.push_back({Text(row[1]), MaybeInteger(row[2]), MaybeInteger(row[3]),
-                                                          MaybeBool(row[4]), Text(row[5]), MaybeBool(row[6]),
-                                                          Text(row[7])});
+      report_.findings[found->second].remedies.push_back(
+          {Text(row[1]), MaybeInteger(row[2]), MaybeInteger(row[3]), MaybeBool(row[4]),
+           Text(row[5]), MaybeBool(row[6]), Text(row[7])});
     }
   }
 
-  // The capture with the worst finding; else the one with the most failed executions; else the first.
+  // The capture with the worst finding; else the one with the most failed executions; else the
+  // first.
   void ChooseCapture() {
     for (const ReportFinding& f : report_.findings) {
       ReportCapture& c = *CaptureOf(f.capture_id);
@@ -176,18 +192,19 @@ class Reader {
     }
     // Findings of the shown capture first, where severity is equal.
     const int64_t shown = report_.captures[report_.shown].capture_id;
-    std::stable_sort(report_.findings.begin(), report_.findings.end(),
-                     [&](const ReportFinding& a, const ReportFinding& b) {
-                       return std::tuple(SeverityRank(a.severity), RuleRank(a.rule), a.capture_id != shown) <
-                              std::tuple(SeverityRank(b.severity), RuleRank(b.rule), b.capture_id != shown);
-                     });
+    std::stable_sort(
+        report_.findings.begin(), report_.findings.end(),
+        [&](const ReportFinding& a, const ReportFinding& b) {
+          return std::tuple(SeverityRank(a.severity), RuleRank(a.rule), a.capture_id != shown) <
+                 std::tuple(SeverityRank(b.severity), RuleRank(b.rule), b.capture_id != shown);
+        });
   }
 
   bool Found(std::string_view rule) const {
     const int64_t shown = report_.captures[report_.shown].capture_id;
-    return std::any_of(report_.findings.begin(), report_.findings.end(), [&](const ReportFinding& f) {
-      return f.rule == rule && f.capture_id == shown;
-    });
+    return std::any_of(
+        report_.findings.begin(), report_.findings.end(),
+        [&](const ReportFinding& f) { return f.rule == rule && f.capture_id == shown; });
   }
 
   // Only what the capture holds the evidence for.
@@ -198,16 +215,19 @@ class Reader {
     const bool fits = plan.capacity_bytes && plan.plan_bytes <= *plan.capacity_bytes;
     if (fits) report_.quiet.push_back("the plan fits the capacity");
     if (plan.donated_parameter_count > 0 && !Found("no_donation")) {
-      report_.quiet.push_back(fmt::format("donation complete ({} of {} parameters)", plan.donated_parameter_count,
-                                          plan.parameter_count));
+      report_.quiet.push_back(fmt::format("donation complete ({} of {} parameters)",
+                                          plan.donated_parameter_count, plan.parameter_count));
     }
     if (capture.status != "complete" || !report_.run) return;
     const ReportDevice& device = report_.run->devices[report_.run->shown];
     if (device.in_use_at_starts.size() >= 3 && !Found("grows_per_execution")) {
-      report_.quiet.push_back(fmt::format("no growth over {} executions", device.in_use_at_starts.size()));
+      report_.quiet.push_back(
+          fmt::format("no growth over {} executions", device.in_use_at_starts.size()));
     }
-    if (capture.has_allocators && device.wait_count == 0) report_.quiet.push_back("no waits for memory");
-    if (device.failed_count > 0 && !Found("fragmentation")) report_.quiet.push_back("no fragmentation");
+    if (capture.has_allocators && device.wait_count == 0)
+      report_.quiet.push_back("no waits for memory");
+    if (device.failed_count > 0 && !Found("fragmentation"))
+      report_.quiet.push_back("no fragmentation");
   }
 
   Database& database_;
@@ -217,6 +237,8 @@ class Reader {
 
 }  // namespace
 
-Report ReadReport(Database& database, const ReportScope& scope) { return Reader(database, scope).Read(); }
+Report ReadReport(Database& database, const ReportScope& scope) {
+  return Reader(database, scope).Read();
+}
 
 }  // namespace oomdb

@@ -1,7 +1,8 @@
-// What a report says, before it is written as text, Markdown or JSON: one reading of a database for people.
+// What a report says, before it is written as text, Markdown or JSON: one reading of a database for
+// people.
 //
-// Everything is read through the public tables and views, so that whoever doubts a number can ask for it in SQL.
-// Sizes are bytes, times nanoseconds; what is not known is std::nullopt.
+// Everything is read through the public tables and views, so that whoever doubts a number can ask
+// for it in SQL. Sizes are bytes, times nanoseconds; what is not known is std::nullopt.
 #ifndef OOMDB_CLI_REPORT_MODEL_H_
 #define OOMDB_CLI_REPORT_MODEL_H_
 
@@ -37,8 +38,8 @@ struct ReportFinding {
   std::string run, host;
   std::string rule;
   std::string rule_title;  // What kind of finding: "the step itself does not fit".
-  std::string severity;  // error, warning, info
-  std::string evidence;  // measured, read, inferred
+  std::string severity;    // error, warning, info
+  std::string evidence;    // measured, read, inferred
   std::string title;
   std::string detail;
   std::optional<int64_t> device;
@@ -63,7 +64,8 @@ struct ReportCapture {
   bool has_allocators = false;
   int64_t error_count = 0, warning_count = 0;
   std::string worst_title;
-  std::vector<std::string> issues;  // What was skipped or doubted: "warning: ..."; info is left out.
+  std::vector<std::string>
+      issues;  // What was skipped or doubted: "warning: ..."; info is left out.
 };
 
 struct ReportRole {
@@ -101,8 +103,9 @@ struct ReportPlan {
   std::optional<int64_t> capacity_bytes;
   std::string capacity_source, capacity_evidence;
   std::optional<int64_t> memory_bytes;
-  std::vector<ReportRole> roles;    // Of the temps at the heap peak, largest first.
-  std::vector<ReportGroup> groups;  // At the peak, parameters and outputs included, largest first, up to --top.
+  std::vector<ReportRole> roles;  // Of the temps at the heap peak, largest first.
+  std::vector<ReportGroup>
+      groups;  // At the peak, parameters and outputs included, largest first, up to --top.
   int64_t more_groups = 0, more_buffers = 0, more_bytes = 0;
   std::vector<ReportSpace> other_spaces;
 
@@ -131,12 +134,21 @@ struct ReportDevice {
   std::optional<int64_t> last_execution_id;
 };
 
+// An allocator, where no module's executions tell of it: a host pool, or a program without compiled
+// modules.
+struct ReportAllocator {
+  std::string name;
+  std::optional<int64_t> capacity_bytes, capture_peak_bytes, in_use_last_bytes;
+  int64_t allocation_count = 0;
+  std::vector<ReportLiveGroup> live;  // At the capture's end, largest first.
+};
+
 struct ReportRun {
   std::vector<ReportDevice> devices;  // By ordinal.
   size_t shown = 0;                   // The device whose details follow.
   std::vector<ReportLiveGroup> live;  // At its last start.
   int64_t more_live_bytes = 0, more_live_groups = 0;
-  std::vector<std::string> between;   // Host events between its last two executions.
+  std::vector<std::string> between;  // Host events between its last two executions.
 };
 
 struct Report {
@@ -145,13 +157,15 @@ struct Report {
   std::vector<ReportFinding> findings;  // Of all captures, worst first.
   std::optional<ReportPlan> plan;
   std::optional<ReportRun> run;
-  std::vector<std::string> quiet;  // What was looked at and found well.
-  bool top_asked = false;          // --top was given: list as many groups, whatever the findings.
+  std::vector<ReportAllocator> allocators;  // Of the shown capture; only without a run.
+  std::vector<std::string> quiet;           // What was looked at and found well.
+  bool top_asked = false;  // --top was given: list as many groups, whatever the findings.
 };
 
 struct ReportScope {
   std::string run, host;  // Only these; empty: all.
-  std::string module;     // "jit_f(7)" or "jit_f"; empty: the one that failed last, else the largest that ran, else the largest.
+  std::string module;  // "jit_f(7)" or "jit_f"; empty: the one that failed last, else the largest
+                       // that ran, else the largest.
   std::optional<int64_t> top;  // Groups of buffers; not given: 10.
 };
 
@@ -159,8 +173,10 @@ struct ReportScope {
 Report ReadReport(Database& database, const ReportScope& scope);
 
 // Its parts. Of a capture without a module, and of a module that never ran: std::nullopt.
-std::optional<ReportPlan> ReadReportPlan(Database& database, int64_t capture_id, const ReportScope& scope);
+std::optional<ReportPlan> ReadReportPlan(Database& database, int64_t capture_id,
+                                         const ReportScope& scope);
 std::optional<ReportRun> ReadReportRun(Database& database, const ReportPlan& plan);
+std::vector<ReportAllocator> ReadReportAllocators(Database& database, int64_t capture_id);
 
 }  // namespace oomdb
 

@@ -20,11 +20,13 @@ class PlanReader {
     const std::optional<int64_t> module = ChooseModule();
     if (!module) return std::nullopt;
     const Parameters id = {{"module", *module}};
-    const std::vector<Row> rows = Ask(
-        "SELECT name, program_id, parameter_count, parameter_bytes, donated_parameter_count, donated_bytes, "
-        "output_bytes, constant_bytes, temp_bytes, plan_bytes, peak_bytes, heap_peak_bytes, remat_instruction_count "
-        "FROM modules WHERE module_id = :module",
-        id);
+    const std::vector<Row> rows =
+        Ask("SELECT name, program_id, parameter_count, parameter_bytes, donated_parameter_count, "
+            "donated_bytes, "
+            "output_bytes, constant_bytes, temp_bytes, plan_bytes, peak_bytes, heap_peak_bytes, "
+            "remat_instruction_count "
+            "FROM modules WHERE module_id = :module",
+            id);
     ReportPlan plan;
     const Row& row = rows.at(0);
     plan.module_id = *module;
@@ -42,16 +44,21 @@ class PlanReader {
     plan.peak_bytes = Integer(row[10]);
     plan.heap_peak_bytes = MaybeInteger(row[11]);
     plan.remat_instruction_count = Integer(row[12]);
-    for (const Row& role : Ask("SELECT role, SUM(bytes) FROM buffers WHERE module_id = :module AND class = 'temp' AND "
-                               "memory_space = 0 AND at_peak = 1 GROUP BY role ORDER BY SUM(bytes) DESC, role",
-                               id)) {
+    for (const Row& role :
+         Ask("SELECT role, SUM(bytes) FROM buffers WHERE module_id = :module AND class = 'temp' "
+             "AND "
+             "memory_space = 0 AND at_peak = 1 GROUP BY role ORDER BY SUM(bytes) DESC, role",
+             id)) {
       plan.roles.push_back({Text(role[0]), Integer(role[1])});
     }
-    for (const Row& space : Ask("SELECT space_name, memory_space, parameter_bytes + output_bytes + constant_bytes + "
-                                "temp_bytes AS bytes FROM module_memory WHERE module_id = :module AND memory_space <> 0 "
-                                "ORDER BY memory_space",
-                                id)) {
-      if (Integer(space[2]) > 0) plan.other_spaces.push_back({Text(space[0]), Integer(space[1]), Integer(space[2])});
+    for (const Row& space :
+         Ask("SELECT space_name, memory_space, parameter_bytes + output_bytes + constant_bytes + "
+             "temp_bytes AS bytes FROM module_memory WHERE module_id = :module AND memory_space <> "
+             "0 "
+             "ORDER BY memory_space",
+             id)) {
+      if (Integer(space[2]) > 0)
+        plan.other_spaces.push_back({Text(space[0]), Integer(space[1]), Integer(space[2])});
     }
     ReadCapacity(&plan);
     ReadGroups(&plan);
@@ -67,16 +74,18 @@ class PlanReader {
     return program_id ? fmt::format("{}({})", name, *program_id) : name;
   }
 
-  // The module whose last execution launched nothing; else the largest that ran; else the largest plan.
+  // The module whose last execution launched nothing; else the largest that ran; else the largest
+  // plan.
   std::optional<int64_t> ChooseModule() {
-    const std::vector<Row> rows = Ask(
-        "SELECT m.module_id, m.name, m.program_id, "
-        "COALESCE((SELECT e.failed FROM executions e WHERE e.module_id = m.module_id "
-        "ORDER BY e.start_ns DESC, e.execution_id DESC LIMIT 1), 0) AS last_failed, "
-        "CASE WHEN m.execution_count > 0 THEN 1 ELSE 0 END AS ran "
-        "FROM modules m WHERE m.capture_id = :capture "
-        "ORDER BY last_failed DESC, ran DESC, m.plan_bytes DESC NULLS LAST, m.name, m.program_id, m.module_id",
-        {{"capture", capture_id_}});
+    const std::vector<Row> rows =
+        Ask("SELECT m.module_id, m.name, m.program_id, "
+            "COALESCE((SELECT e.failed FROM executions e WHERE e.module_id = m.module_id "
+            "ORDER BY e.start_ns DESC, e.execution_id DESC LIMIT 1), 0) AS last_failed, "
+            "CASE WHEN m.execution_count > 0 THEN 1 ELSE 0 END AS ran "
+            "FROM modules m WHERE m.capture_id = :capture "
+            "ORDER BY last_failed DESC, ran DESC, m.plan_bytes DESC NULLS LAST, m.name, "
+            "m.program_id, m.module_id",
+            {{"capture", capture_id_}});
     if (scope_.module.empty()) {
       return rows.empty() ? std::nullopt : std::optional<int64_t>(Integer(rows[0][0]));
     }
@@ -86,18 +95,21 @@ class PlanReader {
       if (label == scope_.module || Text(row[1]) == scope_.module) return Integer(row[0]);
       names.push_back(label);
     }
-    throw Error(fmt::format("no module {} in this capture{}", scope_.module, DidYouMean(scope_.module, names)),
+    throw Error(fmt::format("no module {} in this capture{}", scope_.module,
+                            DidYouMean(scope_.module, names)),
                 ExitCode::kUsage);
   }
 
   // Of the device it ran on with the least room; a module that never ran: of any.
   void ReadCapacity(ReportPlan* plan) {
-    const std::vector<Row> rows = Ask(
-        "SELECT p.capacity_bytes, p.capacity_source, p.capacity_evidence, p.memory_bytes FROM effective_capacity p "
-        "WHERE p.capture_id = :capture AND p.capacity_bytes IS NOT NULL ORDER BY "
-        "CASE WHEN EXISTS (SELECT 1 FROM executions e WHERE e.module_id = :module AND e.device_id = p.device_id) "
-        "THEN 0 ELSE 1 END, p.capacity_bytes LIMIT 1",
-        {{"capture", capture_id_}, {"module", plan->module_id}});
+    const std::vector<Row> rows =
+        Ask("SELECT p.capacity_bytes, p.capacity_source, p.capacity_evidence, p.memory_bytes FROM "
+            "effective_capacity p "
+            "WHERE p.capture_id = :capture AND p.capacity_bytes IS NOT NULL ORDER BY "
+            "CASE WHEN EXISTS (SELECT 1 FROM executions e WHERE e.module_id = :module AND "
+            "e.device_id = p.device_id) "
+            "THEN 0 ELSE 1 END, p.capacity_bytes LIMIT 1",
+            {{"capture", capture_id_}, {"module", plan->module_id}});
     if (rows.empty()) return;
     plan->capacity_bytes = MaybeInteger(rows[0][0]);
     plan->capacity_source = Text(rows[0][1]);
@@ -105,22 +117,29 @@ class PlanReader {
     plan->memory_bytes = MaybeInteger(rows[0][3]);
   }
 
-  // What is there at the peak: parameters, outputs and constants all the time, temps by the trace; without a trace, the temp
-  // allocations.
+  // What is there at the peak: parameters, outputs and constants all the time, temps by the trace;
+  // without a trace, the temp allocations.
   void ReadGroups(ReportPlan* plan) {
-    const std::vector<Row> rows = Ask(
-        "WITH parts AS ("
-        "SELECT bytes, shape, role, CASE WHEN instruction LIKE '%.remat%' THEN 1 ELSE 0 END AS remat, op_name, "
-        "source_file, source_line, function_name FROM buffers WHERE module_id = :module AND class = 'temp' AND "
-        "memory_space = 0 AND at_peak = 1 "
-        "UNION ALL SELECT bytes, shape, class, 0, NULL, NULL, NULL, NULL FROM plan_allocations WHERE module_id = "
-        ":module AND memory_space = 0 AND (class IN ('parameter', 'constant') OR (class = 'temp' AND :traced = 0)) "
-        "UNION ALL SELECT bytes, shape, 'output', 0, NULL, NULL, NULL, NULL FROM module_outputs WHERE module_id = "
-        ":module AND memory_space = 0 AND aliased = 0) "
-        "SELECT SUM(bytes) AS total, COUNT(*), shape, role, remat, op_name, source_file, source_line, function_name "
-        "FROM parts WHERE bytes > 0 GROUP BY shape, role, remat, op_name, source_file, source_line, function_name "
-        "ORDER BY total DESC, role, shape, op_name, source_file, source_line, remat",
-        {{"module", plan->module_id}, {"traced", int64_t{plan->heap_peak_bytes.has_value()}}});
+    const std::vector<Row> rows =
+        Ask("WITH parts AS ("
+            "SELECT bytes, shape, role, CASE WHEN instruction LIKE '%.remat%' THEN 1 ELSE 0 END AS "
+            "remat, op_name, "
+            "source_file, source_line, function_name FROM buffers WHERE module_id = :module AND "
+            "class = 'temp' AND "
+            "memory_space = 0 AND at_peak = 1 "
+            "UNION ALL SELECT bytes, shape, class, 0, NULL, NULL, NULL, NULL FROM plan_allocations "
+            "WHERE module_id = "
+            ":module AND memory_space = 0 AND (class IN ('parameter', 'constant') OR (class = "
+            "'temp' AND :traced = 0)) "
+            "UNION ALL SELECT bytes, shape, 'output', 0, NULL, NULL, NULL, NULL FROM "
+            "module_outputs WHERE module_id = "
+            ":module AND memory_space = 0 AND aliased = 0) "
+            "SELECT SUM(bytes) AS total, COUNT(*), shape, role, remat, op_name, source_file, "
+            "source_line, function_name "
+            "FROM parts WHERE bytes > 0 GROUP BY shape, role, remat, op_name, source_file, "
+            "source_line, function_name "
+            "ORDER BY total DESC, role, shape, op_name, source_file, source_line, remat",
+            {{"module", plan->module_id}, {"traced", int64_t{plan->heap_peak_bytes.has_value()}}});
     for (const Row& row : rows) {
       if (static_cast<int64_t>(plan->groups.size()) >= scope_.top.value_or(kUsualTop)) {
         ++plan->more_groups;
@@ -149,9 +168,12 @@ class PlanReader {
 
 }  // namespace
 
-std::string ReportPlan::Label() const { return program_id ? fmt::format("{}({})", name, *program_id) : name; }
+std::string ReportPlan::Label() const {
+  return program_id ? fmt::format("{}({})", name, *program_id) : name;
+}
 
-std::optional<ReportPlan> ReadReportPlan(Database& database, int64_t capture_id, const ReportScope& scope) {
+std::optional<ReportPlan> ReadReportPlan(Database& database, int64_t capture_id,
+                                         const ReportScope& scope) {
   return PlanReader(database, capture_id, scope).Read();
 }
 

@@ -14,12 +14,14 @@ namespace {
 constexpr size_t kMaxLive = 6;
 constexpr size_t kMaxBetween = 5;
 
-// "outputs of jit_f execution 3" -> "outputs of jit_f execution", 3. Without a number at the end: 0.
+// "outputs of jit_f execution 3" -> "outputs of jit_f execution", 3. Without a number at the end:
+// 0.
 std::pair<std::string, int64_t> SplitSequence(const std::string& origin) {
   const size_t at = origin.rfind(" execution ");
   if (at == std::string::npos) return {origin, 0};
   const std::string number = origin.substr(at + 11);
-  if (number.empty() || number.size() > 15 || !std::all_of(number.begin(), number.end(), ::isdigit)) return {origin, 0};
+  if (number.empty() || number.size() > 15 || !std::all_of(number.begin(), number.end(), ::isdigit))
+    return {origin, 0};
   return {origin.substr(0, at + 10), std::stoll(number)};
 }
 
@@ -64,13 +66,16 @@ class RunReader {
   std::optional<ReportRun> Read() {
     ReportRun run;
     std::map<std::optional<int64_t>, size_t> place;
-    for (const Row& row : Ask(
-             "SELECT e.device_id, d.ordinal, d.kind, a.name, p.capacity_bytes, d.memory_bytes, a.peak_bytes, "
-             "a.capture_peak_bytes, e.sequence, e.failed, e.in_use_at_start_bytes, e.wait_ns, e.wait_evidence, "
+    for (const Row& row :
+         Ask("SELECT e.device_id, d.ordinal, d.kind, a.name, p.capacity_bytes, d.memory_bytes, "
+             "a.peak_bytes, "
+             "a.capture_peak_bytes, e.sequence, e.failed, e.in_use_at_start_bytes, e.wait_ns, "
+             "e.wait_evidence, "
              "e.execution_id FROM executions e LEFT JOIN devices d ON d.device_id = e.device_id "
              "LEFT JOIN effective_capacity p ON p.device_id = e.device_id "
              "LEFT JOIN allocators a ON a.allocator_id = p.allocator_id "
-             "WHERE e.module_id = :module ORDER BY d.ordinal, e.device_id, e.start_ns, e.execution_id",
+             "WHERE e.module_id = :module ORDER BY d.ordinal, e.device_id, e.start_ns, "
+             "e.execution_id",
              {{"module", module_id_}})) {
       const auto [found, is_new] = place.try_emplace(MaybeInteger(row[0]), run.devices.size());
       if (is_new) {
@@ -104,7 +109,8 @@ class RunReader {
     if (run.devices.empty()) return std::nullopt;
     for (size_t i = 0; i < run.devices.size(); ++i) {
       const auto worth = [](const ReportDevice& d) {
-        return std::tuple(d.failed_count, d.in_use_at_starts.empty() ? int64_t{0} : d.in_use_at_starts.back());
+        return std::tuple(d.failed_count,
+                          d.in_use_at_starts.empty() ? int64_t{0} : d.in_use_at_starts.back());
       };
       if (worth(run.devices[i]) > worth(run.devices[run.shown])) run.shown = i;
     }
@@ -122,7 +128,8 @@ class RunReader {
     const ReportDevice& device = run->devices[run->shown];
     if (!device.last_execution_id) return;
     std::vector<ReportLiveGroup> groups;
-    for (const Row& row : Ask("SELECT origin, SUM(bytes), SUM(count) FROM live_at_start WHERE execution_id = :execution "
+    for (const Row& row : Ask("SELECT origin, SUM(bytes), SUM(count) FROM live_at_start WHERE "
+                              "execution_id = :execution "
                               "GROUP BY origin ORDER BY origin",
                               {{"execution", *device.last_execution_id}})) {
       groups.push_back({Text(row[0]), Integer(row[1]), Integer(row[2])});
@@ -144,11 +151,13 @@ class RunReader {
   void ReadBetween(ReportRun* run) {
     const ReportDevice& device = run->devices[run->shown];
     if (!device.device_id) return;
-    for (const Row& row : Ask("SELECT event, count FROM launch_gap_events WHERE device_id = :device AND module_id = "
-                              ":module ORDER BY position",
-                              {{"device", *device.device_id}, {"module", module_id_}})) {
+    for (const Row& row :
+         Ask("SELECT event, count FROM launch_gap_events WHERE device_id = :device AND module_id = "
+             ":module ORDER BY position",
+             {{"device", *device.device_id}, {"module", module_id_}})) {
       if (run->between.size() >= kMaxBetween) break;
-      run->between.push_back(Text(row[0]) + (Integer(row[1]) > 1 ? fmt::format(" × {}", Integer(row[1])) : ""));
+      run->between.push_back(Text(row[0]) +
+                             (Integer(row[1]) > 1 ? fmt::format(" × {}", Integer(row[1])) : ""));
     }
   }
 
@@ -160,6 +169,30 @@ class RunReader {
 
 std::optional<ReportRun> ReadReportRun(Database& database, const ReportPlan& plan) {
   return RunReader(database, plan.module_id).Read();
+}
+
+std::vector<ReportAllocator> ReadReportAllocators(Database& database, int64_t capture_id) {
+  std::vector<ReportAllocator> allocators;
+  for (const Row& row :
+       Query(database,
+             "SELECT allocator_id, name, capacity_bytes, capture_peak_bytes, in_use_last_bytes, "
+             "allocation_count FROM allocators WHERE capture_id = :capture ORDER BY name, "
+             "allocator_id",
+             {{"capture", capture_id}})
+           .rows) {
+    ReportAllocator allocator{Text(row[1]),         MaybeInteger(row[2]), MaybeInteger(row[3]),
+                              MaybeInteger(row[4]), Integer(row[5]),      {}};
+    for (const Row& live :
+         Query(database,
+               "SELECT origin, SUM(bytes) AS total, COUNT(*) FROM allocations WHERE allocator_id = "
+               ":allocator AND free_ns IS NULL GROUP BY origin ORDER BY total DESC, origin LIMIT 6",
+               {{"allocator", Integer(row[0])}})
+             .rows) {
+      allocator.live.push_back({Text(live[0]), Integer(live[1]), Integer(live[2])});
+    }
+    allocators.push_back(std::move(allocator));
+  }
+  return allocators;
 }
 
 }  // namespace oomdb

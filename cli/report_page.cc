@@ -23,7 +23,8 @@ void ReportPage::Line(std::string_view text) {
   out_ += '\n';
 }
 
-void ReportPage::Spread(const std::string& left, const std::string& right, std::optional<Style> style) {
+void ReportPage::Spread(const std::string& left, const std::string& right,
+                        std::optional<Style> style) {
   const size_t room = width_ - DisplayWidth(right) - (right.empty() ? 0 : 2);
   const std::string cut = Truncate(left, room);
   std::string line = style ? Paint(*style, cut, color_) : cut;
@@ -53,7 +54,8 @@ std::string BytesOrDash(std::optional<int64_t> bytes) { return bytes ? HumanByte
 
 std::string Safe(std::string_view text) { return Sanitize(text); }
 
-std::string Place(const std::string& file, std::optional<int64_t> line, const std::string& function) {
+std::string Place(const std::string& file, std::optional<int64_t> line,
+                  const std::string& function) {
   if (file.empty()) return "";
   std::string place = FileName(file);
   if (line) place += fmt::format(":{}", *line);
@@ -97,7 +99,8 @@ std::string Plural(int64_t count, std::string_view what) {
 }
 
 std::string Upper(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
   return text;
 }
 

@@ -1,4 +1,5 @@
-// What the sections of the text report are written with: a page of a width, and words for what stands on it.
+// What the sections of the text report are written with: a page of a width, and words for what
+// stands on it.
 #ifndef OOMDB_CLI_REPORT_PAGE_H_
 #define OOMDB_CLI_REPORT_PAGE_H_
 
@@ -12,7 +13,8 @@
 
 namespace oomdb {
 
-// A section is a class derived from this, in a file of its own, with the function below that writes it. All write to one text.
+// A section is a class derived from this, in a file of its own, with the function below that writes
+// it. All write to one text.
 class ReportPage {
  public:
   // `report` and `out` must outlive it. `width`: columns.
@@ -24,11 +26,13 @@ class ReportPage {
 
   void Line(std::string_view text);  // Without the spaces at its end.
   // `left`, and `right` at the right edge of the page; `style` for the left part.
-  void Spread(const std::string& left, const std::string& right, std::optional<Style> style = std::nullopt);
+  void Spread(const std::string& left, const std::string& right,
+              std::optional<Style> style = std::nullopt);
   void Section(const std::string& title, const std::string& right);
   // Wrapped, each line `indent` columns in.
   void Indented(const std::string& text, size_t indent);
-  // Whether there is something to prove; a healthy capture takes half the lines, unless --top asks for more.
+  // Whether there is something to prove; a healthy capture takes half the lines, unless --top asks
+  // for more.
   bool WantsDetail() const;
 
   const Report& report_;
@@ -39,16 +43,19 @@ class ReportPage {
   std::string& out_;
 };
 
-void WriteHeadSection(const ReportPage& page);      // What happened, where, and the table of captures.
+void WriteHeadSection(const ReportPage& page);  // What happened, where, and the table of captures.
 void WriteFindingsSection(const ReportPage& page);  // Why, and what to do.
-void WritePlanSection(const ReportPage& page);      // The plan and what is live at its peak. Requires a plan.
-void WriteRunSection(const ReportPage& page);       // What happened on the devices. Requires a run.
+void WritePlanSection(
+    const ReportPage& page);  // The plan and what is live at its peak. Requires a plan.
+void WriteRunSection(const ReportPage& page);  // What happened on the devices. Requires a run.
+void WriteAllocatorsSection(const ReportPage& page);  // The allocators, where there is no run.
 
 // Text of a capture, safe to show.
 std::string Safe(std::string_view text);
 std::string BytesOrDash(std::optional<int64_t> bytes);
 // "plans.py:17 layer"; empty without a file.
-std::string Place(const std::string& file, std::optional<int64_t> line, const std::string& function);
+std::string Place(const std::string& file, std::optional<int64_t> line,
+                  const std::string& function);
 // JAX's name stack without the jit(...) that every op of the module has.
 std::string ShortOp(const std::string& op_name);
 // Cut at the front: the end of a name says more, an op's own name stands last in its stack.

@@ -14,9 +14,7 @@ class RunSection : ReportPage {
  public:
   explicit RunSection(const ReportPage& page) : ReportPage(page) {}
 
-  void Write() {
-    Run();
-  }
+  void Write() { Run(); }
 
  private:
   // In-use at the starts as a small picture: eight heights from 0 to the highest.
@@ -26,8 +24,14 @@ class RunSection : ReportPage {
     std::string picture;
     const size_t columns = std::min(values.size(), width);
     for (size_t i = 0; i < columns; ++i) {
-      const int64_t value = values[columns == 1 ? values.size() - 1 : i * (values.size() - 1) / (columns - 1)];
-      const int64_t step = most <= 0 ? 0 : std::clamp<int64_t>(static_cast<int64_t>(7.0 * static_cast<double>(value) / static_cast<double>(most) + 0.5), 0, 7);
+      const int64_t value =
+          values[columns == 1 ? values.size() - 1 : i * (values.size() - 1) / (columns - 1)];
+      const int64_t step =
+          most <= 0 ? 0
+                    : std::clamp<int64_t>(
+                          static_cast<int64_t>(
+                              7.0 * static_cast<double>(value) / static_cast<double>(most) + 0.5),
+                          0, 7);
       picture += kSteps[step];
     }
     return picture;
@@ -42,15 +46,19 @@ class RunSection : ReportPage {
     const ReportRun& run = *report_.run;
     const ReportDevice& device = run.devices[run.shown];
     const std::string kind = Upper(device.kind);
-    std::string name = kind.empty() ? "" : kind + (device.ordinal ? fmt::format(" {}", *device.ordinal) : "");
+    std::string name =
+        kind.empty() ? "" : kind + (device.ordinal ? fmt::format(" {}", *device.ordinal) : "");
     Section("RUN  " + Safe(report_.plan->Label()) + (name.empty() ? "" : " on " + name),
             shown().has_allocators ? "measured" : "");
     if (run.devices.size() > 1) Devices();
     const auto& starts = device.in_use_at_starts;
     RunLine("executions", std::to_string(device.execution_count), LaunchWords(device));
     if (!starts.empty()) {
-      RunLine(fmt::format("in use at the start of {}", starts.size() == 1 ? "it" : "the first"), HumanBytes(starts.front()), "");
-      if (starts.size() > 1) RunLine("                    of the last", HumanBytes(starts.back()), Staircase(starts, 40));
+      RunLine(fmt::format("in use at the start of {}", starts.size() == 1 ? "it" : "the first"),
+              HumanBytes(starts.front()), "");
+      if (starts.size() > 1)
+        RunLine("                    of the last", HumanBytes(starts.back()),
+                Staircase(starts, 40));
     } else {
       RunLine("in use at the starts", "–", "no allocator events in the capture");
     }
@@ -58,34 +66,41 @@ class RunSection : ReportPage {
       std::string words;
       if (device.capacity_bytes) {
         words = fmt::format("of {}", HumanBytes(*device.capacity_bytes));
-        if (device.memory_bytes && *device.memory_bytes > 0 && *device.memory_bytes != *device.capacity_bytes) {
-          words += fmt::format(" ({} of the device's {})", HumanPercent(*device.capacity_bytes, *device.memory_bytes),
+        if (device.memory_bytes && *device.memory_bytes > 0 &&
+            *device.memory_bytes != *device.capacity_bytes) {
+          words += fmt::format(" ({} of the device's {})",
+                               HumanPercent(*device.capacity_bytes, *device.memory_bytes),
                                HumanBytes(*device.memory_bytes));
         }
       }
       RunLine("peak in the capture", HumanBytes(*device.capture_peak_bytes), words);
       if (device.peak_bytes && *device.peak_bytes > *device.capture_peak_bytes) {
-        RunLine("peak before it began", HumanBytes(*device.peak_bytes), "start-up, compiling, tuning");
+        RunLine("peak before it began", HumanBytes(*device.peak_bytes),
+                "start-up, compiling, tuning");
       }
     }
     if (device.wait_count > 0) {
-      RunLine("waits for memory", std::to_string(device.wait_count),
-              "the longest " + HumanNanoseconds(device.longest_wait_ns) + ", " + device.wait_evidence);
+      RunLine(
+          "waits for memory", std::to_string(device.wait_count),
+          "the longest " + HumanNanoseconds(device.longest_wait_ns) + ", " + device.wait_evidence);
     }
     if (!run.live.empty()) {
       Line("  live at the start of the last one, by origin");
       for (const ReportLiveGroup& live : run.live) {
-        Line(Truncate(PadLeft(HumanBytes(live.bytes), 14) + "  " + (live.count > 1 ? fmt::format("{} × ", live.count) : "") +
+        Line(Truncate(PadLeft(HumanBytes(live.bytes), 14) + "  " +
+                          (live.count > 1 ? fmt::format("{} × ", live.count) : "") +
                           Safe(live.origin.empty() ? "unknown" : live.origin),
                       width_));
       }
       if (run.more_live_groups > 0) {
-        Line(PadLeft(HumanBytes(run.more_live_bytes), 14) + fmt::format("  {} more", Plural(run.more_live_groups, "origin")));
+        Line(PadLeft(HumanBytes(run.more_live_bytes), 14) +
+             fmt::format("  {} more", Plural(run.more_live_groups, "origin")));
       }
     }
     if (!run.between.empty() && WantsDetail()) {
       std::string events;
-      for (const std::string& event : run.between) events += (events.empty() ? "" : " · ") + Safe(event);
+      for (const std::string& event : run.between)
+        events += (events.empty() ? "" : " · ") + Safe(event);
       bool first = true;
       for (const std::string& part : Wrap(events, width_ - 32)) {
         Line(PadRight(first ? "  between the last two" : "", 32) + part);
@@ -100,23 +115,30 @@ class RunSection : ReportPage {
     for (size_t i = 0; i < std::min<size_t>(device.failed_sequences.size(), 5); ++i) {
       words += fmt::format("{} {}", i == 0 ? "" : ",", device.failed_sequences[i]);
     }
-    if (device.failed_sequences.size() > 5) words += fmt::format(" and {} more", device.failed_sequences.size() - 5);
+    if (device.failed_sequences.size() > 5)
+      words += fmt::format(" and {} more", device.failed_sequences.size() - 5);
     return words + " launched nothing";
   }
 
   void Devices() {
     const ReportRun& run = *report_.run;
-    Line(Paint(Style::kDim, "  device   executions  failed  first start   last start         peak     capacity  waits", color_));
+    Line(Paint(
+        Style::kDim,
+        "  device   executions  failed  first start   last start         peak     capacity  waits",
+        color_));
     for (size_t i = 0; i < std::min(run.devices.size(), kMaxDevices); ++i) {
       const ReportDevice& d = run.devices[i];
       const auto& starts = d.in_use_at_starts;
       Line(fmt::format("{}{}{:>11}{:>8}{}{}{}{}{:>7}", i == run.shown ? "▸ " : "  ",
-                       PadRight(d.ordinal ? std::to_string(*d.ordinal) : "–", 8), d.execution_count, d.failed_count,
+                       PadRight(d.ordinal ? std::to_string(*d.ordinal) : "–", 8), d.execution_count,
+                       d.failed_count,
                        PadLeft(starts.empty() ? "–" : HumanBytes(starts.front()), 13),
                        PadLeft(starts.empty() ? "–" : HumanBytes(starts.back()), 13),
-                       PadLeft(BytesOrDash(d.capture_peak_bytes), 13), PadLeft(BytesOrDash(d.capacity_bytes), 13), d.wait_count));
+                       PadLeft(BytesOrDash(d.capture_peak_bytes), 13),
+                       PadLeft(BytesOrDash(d.capacity_bytes), 13), d.wait_count));
     }
-    if (run.devices.size() > kMaxDevices) Line(fmt::format("  … {} more devices", run.devices.size() - kMaxDevices));
+    if (run.devices.size() > kMaxDevices)
+      Line(fmt::format("  … {} more devices", run.devices.size() - kMaxDevices));
   }
 };
 

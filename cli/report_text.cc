@@ -19,9 +19,11 @@ std::string ReportText(const Report& report, const ReportStyle& style) {
   WriteFindingsSection(page);
   if (report.plan) WritePlanSection(page);
   if (report.run) WriteRunSection(page);
+  WriteAllocatorsSection(page);
   out += '\n';
   for (size_t i = 0; i < style.next.size(); ++i) {
-    out += (i == 0 ? Paint(Style::kBold, "next", style.color) + "  " : "      ") + style.next[i] + '\n';
+    out += (i == 0 ? Paint(Style::kBold, "next", style.color) + "  " : "      ") + style.next[i] +
+           '\n';
   }
   return out;
 }

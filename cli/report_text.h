@@ -16,8 +16,8 @@ struct ReportStyle {
   std::vector<std::string> next;
 };
 
-// The first screen says what happened, why and what to do; everything under it is the proof. Text from a capture is
-// sanitized: it can't drive a terminal.
+// The first screen says what happened, why and what to do; everything under it is the proof. Text
+// from a capture is sanitized: it can't drive a terminal.
 std::string ReportText(const Report& report, const ReportStyle& style);
 
 // The same as GitHub Markdown: the findings as headings, the text report below as it is.

@@ -1,4 +1,5 @@
-// Cells of a query's rows as C++ values. What is NULL or of another type is std::nullopt, 0 or the empty text.
+// Cells of a query's rows as C++ values. What is NULL or of another type is std::nullopt, 0 or the
+// empty text.
 #ifndef OOMDB_CLI_REPORT_VALUES_H_
 #define OOMDB_CLI_REPORT_VALUES_H_
 

@@ -27,35 +27,58 @@ WITH failed AS (
     e.in_use_at_start_bytes,
     e.failed_allocation_index,
     m.parameter_bytes,
+    p.allocator_id,
     CASE WHEN p.capacity_source = 'pool' THEN p.capacity_bytes END AS pool_bytes,
     a.last_available_bytes,
-    a.last_fragmentation,
-    x.allocation_id,
-    x.in_use_after_bytes,
-    x.fragmentation,
-    -- When it got nothing, the allocator's last event tells its state, if nothing happened after
-    -- the start.
-    CASE
-      WHEN x.allocation_id IS NULL THEN (
-        SELECT COUNT(*)
-        FROM allocations y
-        WHERE y.allocator_id = a.allocator_id
-          AND (y.alloc_ns >= e.start_ns OR y.free_ns >= e.start_ns)
-      )
-    END AS later_events,
-    -- The state right after what it did get is the state in which the next request failed.
-    ROW_NUMBER() OVER (
-      PARTITION BY e.execution_id
-      ORDER BY x.alloc_ns DESC NULLS LAST, x.allocation_id DESC NULLS LAST
-    ) AS own_place
+    a.last_fragmentation
   FROM executions e
   JOIN captures c ON c.capture_id = e.capture_id AND c.status = 'complete'
   JOIN modules m ON m.module_id = e.module_id
   LEFT JOIN effective_capacity p
     ON p.capture_id = e.capture_id AND p.device_id IS NOT DISTINCT FROM e.device_id
   LEFT JOIN allocators a ON a.allocator_id = p.allocator_id
-  LEFT JOIN allocations x ON x.execution_id = e.execution_id AND x.allocator_id = p.allocator_id
   WHERE e.failed = 1
+),
+-- Where the allocator stood when the request failed. The state right after what the execution did
+-- get comes first; when it got nothing, the allocator's last event tells it, if nothing happened
+-- after the start.
+states AS (
+  SELECT
+    f.execution_id,
+    x.allocation_id,
+    x.alloc_ns,
+    x.in_use_after_bytes,
+    x.fragmentation,
+    CAST(NULL AS BIGINT) AS later_events
+  FROM failed f
+  JOIN allocations x ON x.execution_id = f.execution_id AND x.allocator_id = f.allocator_id
+  UNION ALL
+  SELECT
+    f.execution_id,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+    (
+      SELECT COUNT(*)
+      FROM allocations y
+      WHERE y.allocator_id = f.allocator_id
+        AND (y.alloc_ns >= f.start_ns OR y.free_ns >= f.start_ns)
+    )
+  FROM failed f
+),
+chosen AS (
+  SELECT
+    s.execution_id,
+    s.allocation_id,
+    s.in_use_after_bytes,
+    s.fragmentation,
+    s.later_events,
+    ROW_NUMBER() OVER (
+      PARTITION BY s.execution_id
+      ORDER BY s.alloc_ns DESC NULLS LAST, s.allocation_id DESC NULLS LAST
+    ) AS place
+  FROM states s
 ),
 room AS (
   SELECT
@@ -73,18 +96,18 @@ room AS (
     END AS others_bytes,
     CASE
       WHEN f.pool_bytes IS NULL THEN NULL
-      WHEN f.allocation_id IS NOT NULL THEN f.pool_bytes - f.in_use_after_bytes
-      WHEN f.later_events = 0 THEN f.last_available_bytes
+      WHEN s.allocation_id IS NOT NULL THEN f.pool_bytes - s.in_use_after_bytes
+      WHEN s.later_events = 0 THEN f.last_available_bytes
       ELSE f.pool_bytes - f.in_use_at_start_bytes
     END AS free_bytes,
     CASE
-      WHEN f.allocation_id IS NOT NULL THEN f.fragmentation
-      WHEN f.later_events = 0 THEN f.last_fragmentation
+      WHEN s.allocation_id IS NOT NULL THEN s.fragmentation
+      WHEN s.later_events = 0 THEN f.last_fragmentation
     END AS fragmentation,
     CASE
       WHEN f.pool_bytes IS NULL THEN NULL
-      WHEN f.allocation_id IS NOT NULL THEN 'after its last allocation'
-      WHEN f.later_events = 0 THEN 'at the allocator''s last event'
+      WHEN s.allocation_id IS NOT NULL THEN 'after its last allocation'
+      WHEN s.later_events = 0 THEN 'at the allocator''s last event'
       ELSE 'at its start'
     END AS free_source,
     ROW_NUMBER() OVER (
@@ -92,7 +115,7 @@ room AS (
       ORDER BY f.start_ns, f.execution_id
     ) AS place
   FROM failed f
-  WHERE f.own_place = 1
+  JOIN chosen s ON s.execution_id = f.execution_id AND s.place = 1
 ),
 blocks AS (
   SELECT
@@ -144,7 +167,7 @@ wanted AS (
         w.allocation_index NULLS LAST
     ) AS request_place
   FROM blocks b
-  LEFT JOIN plan_allocations w
+  JOIN plan_allocations w
     ON w.module_id = b.module_id
     AND w.memory_space = 0
     AND w.class IN ('output', 'temp')

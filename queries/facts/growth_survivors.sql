@@ -10,30 +10,37 @@
 --   bytes: bytes still live at its last start (bytes)
 --   count: allocations
 CREATE VIEW growth_survivors AS
-WITH grouped AS (
+WITH live AS (
   SELECT
     g.capture_id,
     g.device_id,
     g.module_id,
     COALESCE(x.origin, 'unknown') AS origin,
-    CASE WHEN x.purpose = 'output' AND e.module_id = g.module_id
-      THEN e.sequence END AS own_sequence,
-    CAST(SUM(x.bytes) AS BIGINT) AS bytes,
-    COUNT(*) AS count
+    CASE
+      WHEN x.purpose = 'output' AND x.module_id = g.module_id THEN (
+        SELECT MAX(e.sequence) FROM executions e WHERE e.execution_id = x.execution_id
+      )
+    END AS own_sequence,
+    x.bytes
   FROM growth g
   JOIN captures c ON c.capture_id = g.capture_id AND c.status = 'complete'
   JOIN allocations x
     ON x.allocator_id = g.allocator_id
     AND x.alloc_ns >= g.first_start_ns
     AND x.alloc_ns < g.last_start_ns
-  LEFT JOIN executions e ON e.execution_id = x.execution_id
   WHERE x.free_ns IS NULL OR x.free_ns >= g.last_start_ns
-  GROUP BY
-    g.capture_id,
-    g.device_id,
-    g.module_id,
-    COALESCE(x.origin, 'unknown'),
-    CASE WHEN x.purpose = 'output' AND e.module_id = g.module_id THEN e.sequence END
+),
+grouped AS (
+  SELECT
+    l.capture_id,
+    l.device_id,
+    l.module_id,
+    l.origin,
+    l.own_sequence,
+    CAST(SUM(l.bytes) AS BIGINT) AS bytes,
+    COUNT(*) AS count
+  FROM live l
+  GROUP BY l.capture_id, l.device_id, l.module_id, l.origin, l.own_sequence
 )
 SELECT
   r.capture_id,

@@ -27,16 +27,18 @@ struct Outcome {
   std::string out;
 };
 
-// `arguments` as a shell takes them, from the repository's root, at 100 columns without colour. What the program says on standard
-// error goes to `talk`.
+// `arguments` as a shell takes them, from the repository's root, at 100 columns without colour.
+// What the program says on standard error goes to `talk`.
 Outcome Oomdb(const std::string& arguments, const fs::path& talk) {
-  const std::string command = "cd '" OOMDB_SOURCE_DIR "' && env -u OOMDB_DB NO_COLOR=1 COLUMNS=100 '" OOMDB_PROGRAM "' " +
+  const std::string command = "cd '" OOMDB_SOURCE_DIR
+                              "' && env -u OOMDB_DB NO_COLOR=1 COLUMNS=100 '" OOMDB_PROGRAM "' " +
                               arguments + " 2>'" + talk.string() + "'";
   Outcome outcome;
   FILE* const pipe = popen(command.c_str(), "r");
   if (pipe == nullptr) return outcome;
   char buffer[4096];
-  for (size_t read; (read = fread(buffer, 1, sizeof buffer, pipe)) > 0;) outcome.out.append(buffer, read);
+  for (size_t read; (read = fread(buffer, 1, sizeof buffer, pipe)) > 0;)
+    outcome.out.append(buffer, read);
   const int status = pclose(pipe);
   outcome.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   return outcome;
@@ -54,7 +56,8 @@ std::vector<std::string> CaseNames() {
 class GoldenTest : public testing::TestWithParam<std::string> {
  protected:
   GoldenTest() : folder_(fs::path(OOMDB_SOURCE_DIR "/tests/golden/cases") / GetParam()) {
-    scratch_ = fs::temp_directory_path() / ("oomdb-golden-" + GetParam() + "-" + std::to_string(getpid()));
+    scratch_ =
+        fs::temp_directory_path() / ("oomdb-golden-" + GetParam() + "-" + std::to_string(getpid()));
     fs::create_directories(scratch_);
   }
   ~GoldenTest() override { fs::remove_all(scratch_); }
@@ -80,7 +83,8 @@ class GoldenTest : public testing::TestWithParam<std::string> {
       ASSERT_TRUE(line.starts_with("ingest ")) << line;
       last = line;
       expected = 0;
-      got = Oomdb("ingest --db '" + Database() + "' " + line.substr(7), scratch_ / "talk").exit_code;
+      got =
+          Oomdb("ingest --db '" + Database() + "' " + line.substr(7), scratch_ / "talk").exit_code;
     }
     check();
   }
@@ -104,8 +108,9 @@ TEST_P(GoldenTest, AnswersAsExpected) {
   for (const auto& entry : fs::directory_iterator(folder_)) {
     fs::path expected = entry.path();
     if (entry.path().extension() == ".sql") {
-      const Outcome outcome = Oomdb("query --db '" + Database() + "' --format csv - <'" + entry.path().string() + "'",
-                                    scratch_ / "talk");
+      const Outcome outcome =
+          Oomdb("query --db '" + Database() + "' --format csv - <'" + entry.path().string() + "'",
+                scratch_ / "talk");
       EXPECT_EQ(outcome.exit_code, 0) << entry.path() << Talk();
       Compare(expected.replace_extension(".csv"), outcome.out);
       ++questions;

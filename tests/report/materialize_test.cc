@@ -15,7 +15,9 @@ namespace {
 class Silent : public IngestObserver {
  public:
   void Stored(const std::string&, const CaptureSummary&) override {}
-  void Rejected(const std::string& path, const std::string& reason) override { ADD_FAILURE() << path << reason; }
+  void Rejected(const std::string& path, const std::string& reason) override {
+    ADD_FAILURE() << path << reason;
+  }
   void PassedOver(const std::string&, const std::string&) override {}
 };
 
@@ -30,7 +32,9 @@ Database Samples() {
 
 TEST(MaterializeTest, BlocksComeBeforeWhatMentionsThem) {
   const std::vector<std::string> order = MaterializationOrder(Catalogue::Get());
-  const auto place = [&](const std::string& id) { return std::find(order.begin(), order.end(), id) - order.begin(); };
+  const auto place = [&](const std::string& id) {
+    return std::find(order.begin(), order.end(), id) - order.begin();
+  };
   EXPECT_LT(place("effective_capacity"), place("module_devices"));
   EXPECT_LT(place("module_devices"), place("step_does_not_fit"));
   EXPECT_LT(place("step_does_not_fit"), static_cast<long>(order.size()));

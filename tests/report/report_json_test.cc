@@ -30,8 +30,10 @@ void ExpectEvidence(const Json& json, const std::string& path) {
   if (json.is_object()) {
     for (const auto& [key, value] : json.items()) {
       const bool number = key.ends_with("_bytes") || key.ends_with("_ns");
-      if (number && value.is_object()) EXPECT_TRUE(value.contains("evidence")) << path << "/" << key;
-      if (number && path.find("/devices") == std::string::npos) EXPECT_FALSE(value.is_number()) << path << "/" << key;
+      if (number && value.is_object())
+        EXPECT_TRUE(value.contains("evidence")) << path << "/" << key;
+      if (number && path.find("/devices") == std::string::npos)
+        EXPECT_FALSE(value.is_number()) << path << "/" << key;
       ExpectEvidence(value, path + "/" + key);
     }
   } else if (json.is_array()) {
@@ -39,7 +41,9 @@ void ExpectEvidence(const Json& json, const std::string& path) {
   }
 }
 
-TEST(ReportJsonTest, NoSizeWithoutEvidence) { ExpectEvidence(Json::parse(ReportJson(MisfitReport())), ""); }
+TEST(ReportJsonTest, NoSizeWithoutEvidence) {
+  ExpectEvidence(Json::parse(ReportJson(MisfitReport())), "");
+}
 
 TEST(ReportJsonTest, NamesMayBeAnyBytes) {
   Report report = MisfitReport();

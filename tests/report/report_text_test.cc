@@ -29,7 +29,8 @@ ReportStyle Style100() {
 
 TEST(ReportTextTest, FirstLineSaysWhatHappened) {
   const std::vector<std::string> lines = Lines(ReportText(MisfitReport(), Style100()));
-  EXPECT_THAT(lines[0], HasSubstr("jit_step(7) does not fit: it needs 300 MiB, the pool holds 200 MiB"));
+  EXPECT_THAT(lines[0],
+              HasSubstr("jit_step(7) does not fit: it needs 300 MiB, the pool holds 200 MiB"));
   EXPECT_THAT(lines[0], HasSubstr("short by 100 MiB"));
   EXPECT_THAT(lines[1], HasSubstr("run1 / node-0 · 1 GPU"));
   EXPECT_THAT(lines[1], HasSubstr("3 executions, 1 launched nothing"));
@@ -37,8 +38,11 @@ TEST(ReportTextTest, FirstLineSaysWhatHappened) {
 
 TEST(ReportTextTest, RemediesStandBesideWhatTheySaveAndWhetherThatFits) {
   const std::string text = ReportText(MisfitReport(), Style100());
-  EXPECT_THAT(text, testing::ContainsRegex("▸ jax.checkpoint on the block .*≤ 100 MiB +200 MiB +yes +inferred"));
-  EXPECT_THAT(text, testing::ContainsRegex("▸ half the sequence — changes results +≤ 50.0 MiB +250 MiB +no +inferred"));
+  EXPECT_THAT(text, testing::ContainsRegex(
+                        "▸ jax.checkpoint on the block .*≤ 100 MiB +200 MiB +yes +inferred"));
+  EXPECT_THAT(text,
+              testing::ContainsRegex(
+                  "▸ half the sequence — changes results +≤ 50.0 MiB +250 MiB +no +inferred"));
 }
 
 TEST(ReportTextTest, FitsTheWidth) {
@@ -54,14 +58,16 @@ TEST(ReportTextTest, FitsTheWidth) {
   for (const size_t width : {80, 100, 120}) {
     ReportStyle style = Style100();
     style.width = width;
-    for (const std::string& line : Lines(ReportText(report, style))) EXPECT_LE(DisplayWidth(line), width) << line;
+    for (const std::string& line : Lines(ReportText(report, style)))
+      EXPECT_LE(DisplayWidth(line), width) << line;
   }
 }
 
 TEST(ReportTextTest, HealthyCaptureTakesHalfTheLines) {
   const std::string healthy = ReportText(HealthyReport(), Style100());
   EXPECT_THAT(Lines(healthy)[0], HasSubstr("all is well: jit_step(7) needs 300 MiB of 1000 MiB"));
-  EXPECT_THAT(healthy, HasSubstr("quiet    the plan fits the capacity · no growth over 3 executions"));
+  EXPECT_THAT(healthy,
+              HasSubstr("quiet    the plan fits the capacity · no growth over 3 executions"));
   EXPECT_THAT(healthy, HasSubstr("6 buffers more in 3 groups (--top 8)"));
   Report all = HealthyReport();
   all.top_asked = true;
@@ -75,7 +81,9 @@ TEST(ReportTextTest, ACaptureCannotDriveTheTerminal) {
   report.plan->name = "jit_\x1b[31m";
   report.plan->groups[0].op_name = "a\nb";
   report.run->live[0].origin = "\rgone";
-  report.run->between = {"\x9b" "1A"};
+  report.run->between = {
+      "\x9b"
+      "1A"};
   report.captures[0].issues = {"warning: \x1b[5m"};
   const std::string text = ReportText(report, Style100());
   EXPECT_EQ(text.find('\x1b'), std::string::npos);

@@ -5,7 +5,8 @@ namespace {
 
 constexpr int64_t kMiB = 1 << 20;
 
-ReportGroup Group(int64_t bytes, int64_t count, const char* shape, const char* role, const char* op) {
+ReportGroup Group(int64_t bytes, int64_t count, const char* shape, const char* role,
+                  const char* op) {
   ReportGroup group;
   group.bytes = bytes;
   group.count = count;
@@ -57,7 +58,8 @@ Report HealthyReport() {
   plan.memory_bytes = 1333 * kMiB;
   plan.roles = {{"forward", 150 * kMiB}, {"backward", 40 * kMiB}};
   for (int i = 0; i < 8; ++i) {
-    plan.groups.push_back(Group((100 - i) * kMiB, 2, "f32[8,1024,1024]", "forward", "jit(step)/jvp()/dot_general"));
+    plan.groups.push_back(
+        Group((100 - i) * kMiB, 2, "f32[8,1024,1024]", "forward", "jit(step)/jvp()/dot_general"));
   }
   report.plan = plan;
 
@@ -99,14 +101,15 @@ Report MisfitReport() {
   finding.rule_title = "The step itself does not fit";
   finding.severity = "error";
   finding.evidence = "measured";
-  finding.title = "jit_step(7) does not fit: it needs 314572804 bytes, the pool holds 209715200 bytes";
+  finding.title =
+      "jit_step(7) does not fit: it needs 314572804 bytes, the pool holds 209715200 bytes";
   finding.detail = "At the heap peak of 199229440 bytes (inferred) forward leads.";
   finding.device = 0;
   finding.module_id = 1;
   finding.module_name = "jit_step";
   finding.bytes = 314572804;
-  finding.remedies = {{"jax.checkpoint on the block", 100 * kMiB, 200 * kMiB, true, "about one more forward pass", false,
-                       "inferred"},
+  finding.remedies = {{"jax.checkpoint on the block", 100 * kMiB, 200 * kMiB, true,
+                       "about one more forward pass", false, "inferred"},
                       {"half the sequence", 50 * kMiB, 250 * kMiB, false, "", true, "inferred"}};
   report.findings.push_back(finding);
   return report;

@@ -6,7 +6,8 @@
 
 namespace oomdb {
 
-// A step that does not fit, with one finding, two remedies, a peak of two groups and one failed execution.
+// A step that does not fit, with one finding, two remedies, a peak of two groups and one failed
+// execution.
 Report MisfitReport();
 
 // The same capture when all is well.
