@@ -1,4 +1,5 @@
-// The formats oomdb reads. To add one: a folder or file with its importer, and a line in importers.cc.
+// The formats oomdb reads. To add one: a folder or file with its importer, and a line in
+// importers.cc.
 #ifndef OOMDB_INGEST_IMPORTERS_H_
 #define OOMDB_INGEST_IMPORTERS_H_
 
@@ -15,16 +16,18 @@ enum class EventSelection { kNone, kMemory, kAll };  // --events: which host_eve
 
 struct ImportOptions {
   EventSelection events = EventSelection::kMemory;
-  // An allocating span in which the thread records nothing for this long waited (the setting wait_min_ns).
+  // An allocating span in which the thread records nothing for this long waited (the setting
+  // wait_min_ns).
   int64_t wait_min_ns = 1'000'000'000;
 };
 
 struct Importer {
   std::string_view name;  // xplane, hlo
-  // True when the file name claims this format: in a folder, files that none claims are passed over.
+  // True when the file name claims this format: in a folder, files that none claims are passed
+  // over.
   bool (*claims)(std::string_view file_name);
-  // Hands every fact to `sink`. Throws Error, with a clear line, when the content is not of this format
-  // (nothing may have been handed over by then that would mislead: the job discards it all).
+  // Hands every fact to `sink`. Throws Error, with a clear line, when the content is not of this
+  // format (nothing may have been handed over by then that would mislead: the job discards it all).
   void (*import)(const Source& source, const ImportOptions& options, FactSink& sink);
 };
 

@@ -23,8 +23,8 @@
 -- how to read: A wait that ends in nothing launched is the moment of the failure, inside this
 --   capture. The request is the first output or temp of the plan that the execution had not got and
 --   that is larger than the largest free block.
--- next: oomdb query "SELECT sequence, wait_ns, wait_evidence, launched FROM executions WHERE
---   wait_ns > 0"
+-- next: oomdb query --db oom.db "SELECT sequence, wait_ns, wait_evidence, launched FROM executions
+--   WHERE wait_ns > 0"
 CREATE VIEW allocator_retry AS
 -- A silent stretch means a wait only where the execution then failed; otherwise it may be compiling
 -- or loading.

@@ -23,8 +23,8 @@
 -- how to read: Counted are instructions with a .remat part in their name, without bitcasts and
 --   get-tuple-elements, which cost nothing. Compiler flags will not find much more: expect the fix
 --   from the program.
--- next: oomdb query "SELECT name, plan_bytes, remat_instruction_count FROM modules WHERE
---   remat_instruction_count > 0"
+-- next: oomdb query --db oom.db "SELECT name, plan_bytes, remat_instruction_count FROM modules
+--   WHERE remat_instruction_count > 0"
 CREATE VIEW already_rematerialized AS
 SELECT
   c.capture_id,

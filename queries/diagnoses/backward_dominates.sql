@@ -23,8 +23,8 @@
 -- how to read: A role is inferred from JAX's name stacks: transpose( is backward, else jvp( is
 --   forward, and s8 or u8 scratch of a custom call is workspace. The role is named when it is the
 --   largest of the three and a fair share of the plan.
--- next: oomdb query "SELECT fix, saving_bytes, needs_bytes, fits FROM remedies WHERE finding_id
---   LIKE 'backward_dominates%'"
+-- next: oomdb query --db oom.db "SELECT fix, saving_bytes, needs_bytes, fits FROM remedies WHERE
+--   finding_id LIKE 'backward_dominates%'"
 CREATE VIEW backward_dominates AS
 SELECT
   p.capture_id,

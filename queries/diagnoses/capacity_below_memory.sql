@@ -23,7 +23,8 @@
 -- how to read: Ratios of 0.746, 0.75 and 0.97 are normal. Raising the fraction is advised only when
 --   an execution failed, nothing grows, and plan and other arrays stay below what a pool can be
 --   raised to.
--- next: oomdb query "SELECT device, capacity_bytes, memory_bytes FROM effective_capacity"
+-- next: oomdb query --db oom.db "SELECT device, capacity_bytes, memory_bytes FROM
+--   effective_capacity"
 CREATE VIEW capacity_below_memory AS
 WITH helped AS (
   SELECT

@@ -23,8 +23,8 @@
 -- how to read: The largest free block is computed from the allocator's own fragmentation figure,
 --   exact to about a millionth of the free bytes when the pool was allocated in advance, else an
 --   upper bound. May fire together with growth: both can be true.
--- next: oomdb query "SELECT label, bytes, count FROM finding_items WHERE finding_id LIKE
---   'fragmentation%'"
+-- next: oomdb query --db oom.db "SELECT label, bytes, count FROM finding_items WHERE finding_id
+--   LIKE 'fragmentation%'"
 CREATE VIEW fragmentation AS
 WITH words AS (
   SELECT

@@ -24,8 +24,8 @@
 -- how to read: A growth of 1.00 times the outputs means that every step's outputs are kept. The
 --   holder is guessed from what the launching thread did between the last two executions: calls
 --   that put something into a container come first.
--- next: oomdb query "SELECT kind, label, bytes, count FROM finding_items WHERE finding_id LIKE
---   'grows_per_execution%'"
+-- next: oomdb query --db oom.db "SELECT kind, label, bytes, count FROM finding_items WHERE
+--   finding_id LIKE 'grows_per_execution%'"
 CREATE VIEW grows_per_execution AS
 WITH survivors AS (
   SELECT

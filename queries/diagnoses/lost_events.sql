@@ -22,8 +22,8 @@
 -- how to read: Every event states the bytes in use after it. Where that is not the total before it
 --   plus or minus its own bytes, at least one event in between is missing, and live memory after
 --   that point is only partly explained.
--- next: oomdb query "SELECT name, reconciliation_breaks, allocation_count, deallocation_count FROM
---   allocators"
+-- next: oomdb query --db oom.db "SELECT name, reconciliation_breaks, allocation_count,
+--   deallocation_count FROM allocators"
 CREATE VIEW lost_events AS
 WITH broken AS (
   SELECT

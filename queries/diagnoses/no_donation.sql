@@ -24,8 +24,8 @@
 -- how to read: The saving is an upper bound: compiled pairs gained 58 to 68 % of it on small models
 --   and all of it where the state dominates. A function that returns gradients has results of its
 --   parameters' shapes too; these don't count.
--- next: oomdb query "SELECT label, count, bytes FROM finding_items WHERE finding_id LIKE
---   'no_donation%'"
+-- next: oomdb query --db oom.db "SELECT label, count, bytes FROM finding_items WHERE finding_id
+--   LIKE 'no_donation%'"
 CREATE VIEW no_donation AS
 SELECT
   d.capture_id,

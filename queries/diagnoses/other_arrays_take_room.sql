@@ -24,8 +24,8 @@
 -- how to read: Others are what was in use when the execution started, less the parameters of its
 --   plan. Their origin is the call that allocated them; "allocated before the capture began" can
 --   only be told by profiling earlier.
--- next: oomdb query "SELECT label, bytes, count FROM finding_items WHERE finding_id LIKE
---   'other_arrays_take_room%'"
+-- next: oomdb query --db oom.db "SELECT label, bytes, count FROM finding_items WHERE finding_id
+--   LIKE 'other_arrays_take_room%'"
 CREATE VIEW other_arrays_take_room AS
 WITH words AS (
   SELECT

@@ -24,8 +24,8 @@
 -- how to read: The plan is what XLA decided at compile time: parameters, outputs that are no
 --   donated parameter, constants and one block of temps. The heap peak is the moment inside the
 --   step with the most temps live; its largest groups are where a fix pays.
--- next: oomdb query "SELECT label, bytes, count FROM finding_items WHERE finding_id LIKE
---   'step_does_not_fit%'"
+-- next: oomdb query --db oom.db "SELECT label, bytes, count FROM finding_items WHERE finding_id
+--   LIKE 'step_does_not_fit%'"
 CREATE VIEW step_does_not_fit AS
 WITH by_shape AS (
   SELECT

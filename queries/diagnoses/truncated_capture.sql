@@ -21,7 +21,7 @@
 --   bytes: size of what is there (bytes)
 -- how to read: Only planes that were whole are used. No finding on this capture says that something
 --   did not happen.
--- next: oomdb query "SELECT severity, what, detail, count FROM ingest_issues"
+-- next: oomdb query --db oom.db "SELECT severity, what, detail, count FROM ingest_issues"
 CREATE VIEW truncated_capture AS
 SELECT
   c.capture_id,

@@ -23,8 +23,8 @@
 -- how to read: A role is inferred from JAX's name stacks: transpose( is backward, else jvp( is
 --   forward, and s8 or u8 scratch of a custom call is workspace. The role is named when it is the
 --   largest of the three and a fair share of the plan.
--- next: oomdb query "SELECT fix, saving_bytes, needs_bytes, fits FROM remedies WHERE finding_id
---   LIKE 'workspace_dominates%'"
+-- next: oomdb query --db oom.db "SELECT fix, saving_bytes, needs_bytes, fits FROM remedies WHERE
+--   finding_id LIKE 'workspace_dominates%'"
 CREATE VIEW workspace_dominates AS
 SELECT
   p.capture_id,
@@ -41,7 +41,8 @@ SELECT
     || ', '
     || CAST(p.workspace_bytes AS VARCHAR(20))
       || ' bytes are scratch of GEMM and convolution calls' AS title,
-  CAST(p.workspace_percent AS VARCHAR(20)) || ' % of the heap peak is workspace (inferred); forward '
+  CAST(p.workspace_percent AS VARCHAR(20))
+    || ' % of the heap peak is workspace (inferred); forward '
     || CAST(p.forward_bytes AS VARCHAR(20)) || ' bytes, backward '
     || CAST(p.backward_bytes AS VARCHAR(20)) || ' bytes, workspace '
     || CAST(p.workspace_bytes AS VARCHAR(20)) || ' bytes, other '

@@ -41,46 +41,58 @@ WITH failed AS (
 ),
 -- Where the allocator stood when the request failed. The state right after what the execution did
 -- get comes first; when it got nothing, the allocator's last event tells it, if nothing happened
--- after the start.
+-- after the start; else only the total at the start is known.
 states AS (
   SELECT
     f.execution_id,
-    x.allocation_id,
-    x.alloc_ns,
-    x.in_use_after_bytes,
+    1 AS preference,
+    'after its last allocation' AS free_source,
+    f.pool_bytes - x.in_use_after_bytes AS free_bytes,
     x.fragmentation,
-    CAST(NULL AS BIGINT) AS later_events
+    x.alloc_ns,
+    x.allocation_id
   FROM failed f
   JOIN allocations x ON x.execution_id = f.execution_id AND x.allocator_id = f.allocator_id
   UNION ALL
   SELECT
     f.execution_id,
+    2,
+    'at the allocator''s last event',
+    f.last_available_bytes,
+    f.last_fragmentation,
+    NULL,
+    NULL
+  FROM failed f
+  WHERE NOT EXISTS (
+    SELECT 1
+    FROM allocations y
+    WHERE y.allocator_id = f.allocator_id
+      AND (y.alloc_ns >= f.start_ns OR y.free_ns >= f.start_ns)
+  )
+  UNION ALL
+  SELECT
+    f.execution_id,
+    3,
+    'at its start',
+    f.pool_bytes - f.in_use_at_start_bytes,
     NULL,
     NULL,
-    NULL,
-    NULL,
-    (
-      SELECT COUNT(*)
-      FROM allocations y
-      WHERE y.allocator_id = f.allocator_id
-        AND (y.alloc_ns >= f.start_ns OR y.free_ns >= f.start_ns)
-    )
+    NULL
   FROM failed f
 ),
-chosen AS (
+ordered AS (
   SELECT
     s.execution_id,
-    s.allocation_id,
-    s.in_use_after_bytes,
+    s.free_source,
+    s.free_bytes,
     s.fragmentation,
-    s.later_events,
     ROW_NUMBER() OVER (
       PARTITION BY s.execution_id
-      ORDER BY s.alloc_ns DESC NULLS LAST, s.allocation_id DESC NULLS LAST
+      ORDER BY s.preference, s.alloc_ns DESC NULLS LAST, s.allocation_id DESC NULLS LAST
     ) AS place
   FROM states s
 ),
-room AS (
+blocks AS (
   SELECT
     f.capture_id,
     f.device_id,
@@ -94,48 +106,20 @@ room AS (
         THEN f.in_use_at_start_bytes - f.parameter_bytes
       WHEN f.in_use_at_start_bytes IS NOT NULL THEN 0
     END AS others_bytes,
+    CASE WHEN f.pool_bytes IS NOT NULL THEN o.free_bytes END AS free_bytes,
+    CASE WHEN f.pool_bytes IS NOT NULL THEN o.free_source END AS free_source,
+    -- A full pool has no free block, and its fragmentation is 0 / 0.
     CASE
       WHEN f.pool_bytes IS NULL THEN NULL
-      WHEN s.allocation_id IS NOT NULL THEN f.pool_bytes - s.in_use_after_bytes
-      WHEN s.later_events = 0 THEN f.last_available_bytes
-      ELSE f.pool_bytes - f.in_use_at_start_bytes
-    END AS free_bytes,
-    CASE
-      WHEN s.allocation_id IS NOT NULL THEN s.fragmentation
-      WHEN s.later_events = 0 THEN f.last_fragmentation
-    END AS fragmentation,
-    CASE
-      WHEN f.pool_bytes IS NULL THEN NULL
-      WHEN s.allocation_id IS NOT NULL THEN 'after its last allocation'
-      WHEN s.later_events = 0 THEN 'at the allocator''s last event'
-      ELSE 'at its start'
-    END AS free_source,
+      WHEN o.free_bytes <= 0 THEN 0
+      ELSE CAST(ROUND((1e0 - o.fragmentation) * o.free_bytes) AS BIGINT)
+    END AS largest_free_bytes,
     ROW_NUMBER() OVER (
       PARTITION BY f.device_id, f.module_id
       ORDER BY f.start_ns, f.execution_id
     ) AS place
   FROM failed f
-  JOIN chosen s ON s.execution_id = f.execution_id AND s.place = 1
-),
-blocks AS (
-  SELECT
-    r.capture_id,
-    r.device_id,
-    r.module_id,
-    r.execution_id,
-    r.place,
-    r.start_ns,
-    r.in_use_at_start_bytes,
-    r.failed_allocation_index,
-    r.others_bytes,
-    r.free_bytes,
-    r.free_source,
-    -- A full pool has no free block, and its fragmentation is 0 / 0.
-    CASE
-      WHEN r.free_bytes <= 0 THEN 0
-      ELSE CAST(ROUND((1e0 - r.fragmentation) * r.free_bytes) AS BIGINT)
-    END AS largest_free_bytes
-  FROM room r
+  JOIN ordered o ON o.execution_id = f.execution_id AND o.place = 1
 ),
 -- What its plan still wanted: allocations that no event of the execution took. The request that
 -- failed is the first of them that no free block could hold.

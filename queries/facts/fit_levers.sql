@@ -30,6 +30,7 @@ needs AS (
     p.plan_bytes + p.others_bytes AS total_bytes,
     p.capacity_bytes,
     p.forward_bytes - p.forward_block_bytes AS checkpoint_bytes,
+    p.forward_line,
     p.batch_bytes,
     p.square_bytes,
     p.square_shape,
@@ -61,6 +62,7 @@ tried AS (
     n.total_bytes,
     n.capacity_bytes,
     n.checkpoint_bytes,
+    n.forward_line,
     n.batch_bytes,
     n.square_bytes,
     n.square_shape,
@@ -90,6 +92,7 @@ split AS (
     t.total_bytes,
     t.capacity_bytes,
     t.checkpoint_bytes,
+    t.forward_line,
     t.batch_bytes,
     t.square_bytes,
     t.square_shape,
@@ -116,7 +119,8 @@ split AS (
   FROM tried t
   GROUP BY
     t.capture_id, t.device_id, t.module_id, t.leading_role, t.total_bytes, t.capacity_bytes,
-    t.checkpoint_bytes, t.batch_bytes, t.square_bytes, t.square_shape, t.f32_copy_bytes,
+    t.checkpoint_bytes, t.forward_line, t.batch_bytes, t.square_bytes, t.square_shape,
+    t.f32_copy_bytes,
     t.workspace_bytes, t.donation_bytes, t.pool_helps
 ),
 levers AS (
@@ -149,7 +153,8 @@ sized AS (
         'donate the state: jax.jit(step, donate_argnums=...) for the arguments that the step'
           || ' returns updated'
       WHEN 'checkpoint' THEN
-        'jax.checkpoint on the block: its activations are computed again in the backward pass'
+        'jax.checkpoint on the block' || COALESCE(' at ' || z.forward_line, '')
+          || ': its activations are computed again in the backward pass'
       WHEN 'micro_batch' THEN
         'split the batch into ' || CAST(z.batch_parts AS VARCHAR(20))
           || ' micro-batches and accumulate the gradients'

@@ -37,6 +37,7 @@
 --   leading_role: the largest of forward, backward and workspace; NULL when it is a small part of
 --     the plan
 --   forward_block_bytes: forward bytes of one block, which recomputing would still hold (bytes)
+--   forward_line: Python file, line and function of the largest forward buffers
 --   batch_bytes: forward and backward temps without a parameter's shape: they shrink with the batch
 --     (bytes)
 --   square_bytes: of these, sequence by sequence: the last two dimensions are equal (bytes)
@@ -53,10 +54,14 @@ WITH sizes AS (
     p.role,
     p.shape,
     p.bytes AS each_bytes,
+    p.source_file || COALESCE(':' || CAST(p.source_line AS VARCHAR(20)), '')
+      || COALESCE(' ' || p.function_name, '') AS line,
     COUNT(*) AS buffers,
     SUM(p.bytes) AS bytes
   FROM misfit_parts p
-  GROUP BY p.device_id, p.module_id, p.kind, p.role, p.shape, p.bytes
+  GROUP BY
+    p.device_id, p.module_id, p.kind, p.role, p.shape, p.bytes, p.source_file, p.source_line,
+    p.function_name
 ),
 -- The last dimension has as many digits as one of these; [..,S,S] has it twice.
 widths AS (
@@ -71,6 +76,7 @@ shaped AS (
     z.kind,
     z.shape,
     z.each_bytes,
+    z.line,
     z.buffers,
     z.bytes,
     CASE WHEN w.digits IS NULL THEN 0 ELSE 1 END AS square,
@@ -97,6 +103,7 @@ compared AS (
     h.kind,
     h.shape,
     h.each_bytes,
+    h.line,
     h.bytes,
     h.square,
     -- A temp of a parameter's shape is its gradient or its copy: it does not shrink with the batch.
@@ -118,6 +125,7 @@ marked AS (
     c.kind,
     c.shape,
     c.each_bytes,
+    c.line,
     c.bytes,
     c.like_parameter,
     c.f32_copy,
@@ -137,6 +145,7 @@ ordered AS (
     k.kind,
     k.shape,
     k.each_bytes,
+    k.line,
     k.bytes,
     k.like_parameter,
     k.f32_copy,
@@ -144,11 +153,22 @@ ordered AS (
     k.square,
     ROW_NUMBER() OVER (
       PARTITION BY k.device_id, k.module_id, k.role
-      ORDER BY k.size_bytes DESC, k.each_bytes DESC, k.kind, k.shape NULLS FIRST
+      ORDER BY
+        k.size_bytes DESC,
+        k.each_bytes DESC,
+        k.bytes DESC,
+        k.kind,
+        k.shape NULLS FIRST,
+        k.line NULLS LAST
     ) AS role_place,
     ROW_NUMBER() OVER (
       PARTITION BY k.device_id, k.module_id, k.square
-      ORDER BY k.each_bytes DESC, k.kind, k.shape NULLS FIRST, k.role NULLS FIRST
+      ORDER BY
+        k.each_bytes DESC,
+        k.kind,
+        k.shape NULLS FIRST,
+        k.role NULLS FIRST,
+        k.line NULLS LAST
     ) AS square_place
   FROM marked k
 ),
@@ -174,7 +194,8 @@ peaks AS (
     CAST(MAX(CASE WHEN o.role = 'forward' AND o.role_place = 1 THEN o.size_buffers END)
       AS BIGINT) AS block_count,
     CAST(MAX(CASE WHEN o.role = 'forward' AND o.role_place = 1 THEN o.each_bytes END)
-      AS BIGINT) AS block_buffer_bytes
+      AS BIGINT) AS block_buffer_bytes,
+    MAX(CASE WHEN o.role = 'forward' AND o.role_place = 1 THEN o.line END) AS forward_line
   FROM ordered o
   GROUP BY o.device_id, o.module_id
 )
@@ -208,12 +229,15 @@ SELECT
   p.backward_bytes,
   p.workspace_bytes,
   p.other_bytes,
-  CAST((100 * p.forward_bytes - 100 * p.forward_bytes % NULLIF(p.peak_bytes, 0))
-    / NULLIF(p.peak_bytes, 0) AS BIGINT) AS forward_percent,
-  CAST((100 * p.backward_bytes - 100 * p.backward_bytes % NULLIF(p.peak_bytes, 0))
-    / NULLIF(p.peak_bytes, 0) AS BIGINT) AS backward_percent,
-  CAST((100 * p.workspace_bytes - 100 * p.workspace_bytes % NULLIF(p.peak_bytes, 0))
-    / NULLIF(p.peak_bytes, 0) AS BIGINT) AS workspace_percent,
+  CAST((200 * p.forward_bytes + p.peak_bytes
+    - (200 * p.forward_bytes + p.peak_bytes) % NULLIF(2 * p.peak_bytes, 0))
+    / NULLIF(2 * p.peak_bytes, 0) AS BIGINT) AS forward_percent,
+  CAST((200 * p.backward_bytes + p.peak_bytes
+    - (200 * p.backward_bytes + p.peak_bytes) % NULLIF(2 * p.peak_bytes, 0))
+    / NULLIF(2 * p.peak_bytes, 0) AS BIGINT) AS backward_percent,
+  CAST((200 * p.workspace_bytes + p.peak_bytes
+    - (200 * p.workspace_bytes + p.peak_bytes) % NULLIF(2 * p.peak_bytes, 0))
+    / NULLIF(2 * p.peak_bytes, 0) AS BIGINT) AS workspace_percent,
   CASE
     WHEN p.forward_bytes >= p.backward_bytes AND p.forward_bytes >= p.workspace_bytes
       AND 100 * p.forward_bytes
@@ -236,6 +260,7 @@ SELECT
         0) AS BIGINT)
     ELSE COALESCE(p.block_buffer_bytes, 0)
   END AS forward_block_bytes,
+  p.forward_line,
   p.batch_bytes,
   p.square_bytes,
   p.square_shape,
