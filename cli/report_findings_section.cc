@@ -160,7 +160,7 @@ class FindingsSection : ReportPage {
   }
 
   void Remedy(const ReportRemedy& remedy) {
-    std::string text = "▸ " + HumanizeSentence(Safe(remedy.fix));
+    std::string text = "▸ " + ShortPaths(HumanizeSentence(Safe(remedy.fix)));
     if (!remedy.cost.empty() && remedy.cost != "none")
       text += " (cost: " + HumanizeSentence(Safe(remedy.cost)) + ")";
     if (remedy.changes_results.value_or(false)) text += " — changes results";
