@@ -90,7 +90,7 @@ class Job {
     if (folder && totals_.stored + totals_.rejected == before) {
       Reject(path,
              "nothing in this folder that oomdb reads (*.xplane.pb, *.hlo.pb, *.hlo_proto.pb); "
-             "-v lists what was passed over");
+             "`oomdb ingest -v` lists what was passed over");
     }
   }
 
@@ -172,6 +172,7 @@ class Job {
     ++totals_.stored;
     totals_.already_there += summary.already_there;
     totals_.truncated += summary.truncated;
+    totals_.damaged += summary.damaged;
     observer_.Stored(path, summary);
   }
 
@@ -188,7 +189,7 @@ class Job {
 ExitCode IngestTotals::exit_code() const {
   if (interrupted) return ExitCode::kInterrupted;
   if (rejected > 0) return stored > 0 ? ExitCode::kPartial : ExitCode::kFailed;
-  return truncated > 0 ? ExitCode::kPartial : ExitCode::kClean;
+  return truncated + damaged > 0 ? ExitCode::kPartial : ExitCode::kClean;
 }
 
 IngestTotals IngestPaths(Database& database, const IngestRequest& request, IngestObserver& observer,

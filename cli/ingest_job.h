@@ -40,10 +40,12 @@ struct IngestTotals {
   int64_t stored = 0;         // Captures that are in the database now, truncated ones included...
   int64_t already_there = 0;  // ... and these among them were before.
   int64_t truncated = 0;
+  int64_t damaged = 0;  // Stored, but a part of them was unreadable (an issue of severity error).
   int64_t rejected = 0;
   bool interrupted = false;  // What came before is kept.
 
-  // kClean; kFailed: nothing is stored; kPartial: part was rejected or truncated; kInterrupted.
+  // kClean; kFailed: nothing is stored; kPartial: part was rejected, truncated or unreadable;
+  // kInterrupted.
   ExitCode exit_code() const;
 };
 

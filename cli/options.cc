@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <fstream>
@@ -15,6 +16,7 @@
 #include "cli/nearest.h"
 #include "cli/terminal.h"
 #include "cli/units.h"
+#include "ingest/importers.h"
 #include "schema/query.h"
 
 namespace oomdb {
@@ -48,6 +50,23 @@ int64_t ReadSetting(const std::string& name, const std::string& text) {
 }
 
 }  // namespace
+
+void RefuseToOverwriteInputs(const std::string& output, const std::vector<std::string>& inputs) {
+  if (output.empty() || output == "-") return;
+  std::error_code ignored;
+  if (!fs::exists(output, ignored)) return;
+  const std::string name = fs::path(output).filename().string();
+  const bool capture = std::any_of(Importers().begin(), Importers().end(),
+                                   [&](const Importer& importer) { return importer.claims(name); });
+  const bool input = std::any_of(inputs.begin(), inputs.end(), [&](const std::string& path) {
+    return fs::equivalent(output, path, ignored);
+  });
+  if (capture || input) {
+    throw Error(fmt::format("{}: {}; nothing is written over it, name another file", output,
+                            input ? "this is what is read" : "this is a capture"),
+                ExitCode::kUsage);
+  }
+}
 
 void AddDatabaseOption(CLI::App& verb, std::string& path) {
   verb.add_option("--db", path, "The database file; else $OOMDB_DB")

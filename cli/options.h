@@ -63,6 +63,10 @@ class Output {
   std::unique_ptr<State> state_;
 };
 
+// Throws Error (kUsage) when `output` is one of `inputs`, or an existing file that is named like a
+// capture: not even -f may write over what was recorded. Empty or missing: fine.
+void RefuseToOverwriteInputs(const std::string& output, const std::vector<std::string>& inputs);
+
 // "name=value" cut at the first `=`. Throws Error (kUsage), naming `option`, when there is none or
 // the name is empty.
 std::pair<std::string, std::string> SplitAssignment(const std::string& text,

@@ -77,6 +77,7 @@ void Run(const Options& options) {
   Database database =
       Database::OpenReadOnly(RequireDatabase(options.database), Catalogue::Get().views(),
                              ReadSettingOptions(options.settings));
+  RefuseToOverwriteInputs(options.output.file, {options.database});
   Output output(options.output);
   std::optional<TableWriter> table;
   std::vector<bool> sentences;  // Which columns are.

@@ -108,6 +108,17 @@ void Check(const Options& options) {
     throw Error(fmt::format("--fail-on {}: error, warning or info expected", options.fail_on),
                 ExitCode::kUsage);
   }
+  if (options.json_file == "-" && !options.output.file.empty()) {
+    throw Error("--json - writes only JSON, to standard output: -o has nothing to write",
+                ExitCode::kUsage);
+  }
+  if (!options.json_file.empty() && options.json_file == options.output.file) {
+    throw Error("--json and -o name the same file", ExitCode::kUsage);
+  }
+  std::vector<std::string> inputs = options.paths;
+  if (!options.database.empty()) inputs.push_back(options.database);
+  RefuseToOverwriteInputs(options.output.file, inputs);
+  RefuseToOverwriteInputs(options.json_file, inputs);
   if (options.scope.top.value_or(1) < 1)
     throw Error("--top: a number above 0 expected", ExitCode::kUsage);
 }
@@ -149,7 +160,7 @@ void RegisterReport(CLI::App& app, ExitCode& exit_code) {
   verb->add_option("CAPTURE", options->paths,
                    "Captures, run folders or log directories; - is standard input");
   verb->add_option("--db", options->database,
-                   "Report what this database holds, instead of captures; else $OOMDB_DB")
+                   "Report what this database holds, where no capture is named; else $OOMDB_DB")
       ->envname("OOMDB_DB")
       ->type_name("FILE");
   verb->add_option("--module", options->scope.module,

@@ -19,7 +19,8 @@ constexpr size_t kMaxItems = 4;
 constexpr size_t kMaxRemedies = 4;
 constexpr size_t kMaxFindings = 12;
 
-// Findings that differ only in the device or the host are shown once.
+// Findings that differ only in where they were made (the same number on another device or host) are
+// shown once.
 struct ShownFinding {
   const ReportFinding* finding = nullptr;
   std::vector<const ReportFinding*> like_it;
@@ -37,7 +38,7 @@ class FindingsSection : ReportPage {
     for (const ReportFinding& f : report_.findings) {
       const auto like = std::find_if(shown.begin(), shown.end(), [&](const ShownFinding& s) {
         return s.finding->rule == f.rule && s.finding->severity == f.severity &&
-               s.finding->module_name == f.module_name;
+               s.finding->module_name == f.module_name && s.finding->bytes == f.bytes;
       });
       if (like == shown.end()) {
         shown.push_back({&f, {}});
@@ -133,7 +134,9 @@ class FindingsSection : ReportPage {
         name = Safe(other->run + " / " + other->host);
       if (other->device)
         name += fmt::format("{}device {}", name.empty() ? "" : " ", *other->device);
-      if (name.empty() && other->module_id != f.module_id) name = "another module of that name";
+      if (other->capture_id == f.capture_id && other->module_id != f.module_id) {
+        name += name.empty() ? "another module of that name" : " (another module of that name)";
+      }
       if (!name.empty()) names.push_back(name);
     }
     std::string text = "the same on ";

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <map>
 
 #include "cli/report_page.h"
 #include "cli/units.h"
@@ -9,6 +11,20 @@ namespace oomdb {
 namespace {
 
 constexpr size_t kMaxCaptures = 16;
+
+// Whether a finding is what a person came for. Hints about a program that runs are not: the report
+// says that it is well, and lists them.
+bool IsNews(const ReportFinding& f) {
+  constexpr std::string_view kHints[] = {"already_rematerialized", "capacity_below_memory",
+                                         "no_donation"};
+  return f.severity != "info" ||
+         std::find(std::begin(kHints), std::end(kHints), f.rule) == std::end(kHints);
+}
+
+std::string NameOf(const ReportCapture& c) {
+  if (c.run.empty() && c.host.empty()) return Safe(c.path);
+  return Safe(c.host.empty() ? c.run : c.run + " / " + c.host);
+}
 
 class HeadSection : ReportPage {
  public:
@@ -24,7 +40,7 @@ class HeadSection : ReportPage {
   // What happened, in one sentence.
   void Headline() {
     const ReportFinding* worst = report_.findings.empty() ? nullptr : &report_.findings.front();
-    if (worst != nullptr && worst->severity != "info") {
+    if (worst != nullptr && IsNews(*worst)) {
       std::string right;
       if (worst->rule == "step_does_not_fit" && report_.plan && report_.plan->capacity_bytes &&
           worst->module_id == report_.plan->module_id) {
@@ -49,8 +65,9 @@ class HeadSection : ReportPage {
                             "allocators below",
                       Style::kYellow);
     }
-    if (shown().status != "complete") {
-      return Sentence("the capture is truncated: what follows is what was whole", Style::kYellow);
+    if (shown().status != "complete" || shown().damaged) {
+      return Sentence("the capture is not whole: what follows is what could be read",
+                      Style::kYellow);
     }
     const ReportPlan& plan = *report_.plan;
     std::string sentence;
@@ -90,7 +107,14 @@ class HeadSection : ReportPage {
     if (c.execution_count == 0 && c.module_count > 0)
       line += " · " + Plural(c.module_count, "module");
     if (c.module_count > 0) line += " · plan read";
-    line += c.has_allocators ? " · allocator measured" : " · no device allocator events";
+    if (c.has_allocators) {
+      line += " · allocator measured";
+    } else if (!report_.allocators.empty()) {
+      line += " · host allocator measured";
+    } else {
+      line += c.status == "complete" ? " · no allocator events"
+                                     : " · no allocator events in what was whole";
+    }
     if (c.duration_ns && *c.duration_ns > 0) line += " over " + HumanNanoseconds(*c.duration_ns);
     if (c.execution_count > 0) line += " · " + Plural(c.execution_count, "execution");
     if (c.failed_count > 0) line += fmt::format(", {} launched nothing", c.failed_count);
@@ -109,8 +133,16 @@ class HeadSection : ReportPage {
     if (report_.captures.size() < 2) return;
     Section(fmt::format("CAPTURES  {}", report_.captures.size()), "");
     size_t name_width = 0;
+    // Where run and host repeat, the file tells captures apart.
+    std::map<std::string, int> uses;
+    for (const ReportCapture& c : report_.captures) ++uses[NameOf(c)];
+    const auto name_of = [&](const ReportCapture& c) {
+      const std::string name = NameOf(c);
+      if (uses[name] == 1) return name;
+      return Safe(std::filesystem::path(c.path).filename().string());
+    };
     for (const ReportCapture& c : report_.captures) {
-      name_width = std::max(name_width, DisplayWidth(Safe(c.run + " / " + c.host)));
+      name_width = std::max(name_width, DisplayWidth(name_of(c)));
     }
     name_width = std::min<size_t>(name_width, 40);
     // The worst first where they are many.
@@ -125,8 +157,7 @@ class HeadSection : ReportPage {
     }
     for (size_t i = 0; i < std::min(order.size(), kMaxCaptures); ++i) {
       const ReportCapture& c = report_.captures[order[i]];
-      std::string name =
-          Safe(c.host.empty() ? (c.run.empty() ? c.path : c.run) : c.run + " / " + c.host);
+      const std::string name = name_of(c);
       std::string verdict = c.worst_title.empty()
                                 ? (c.status == "complete" ? "nothing found" : "truncated")
                                 : HumanizeSentence(Safe(c.worst_title));

@@ -47,7 +47,7 @@ Json ToJson(const ReportFinding& f) {
   for (const ReportItem& item : f.items) {
     items.push_back({{"kind", item.kind},
                      {"label", item.label},
-                     {"bytes", OrNull(item.bytes)},
+                     {"bytes", Number(item.bytes, f.evidence)},
                      {"count", OrNull(item.count)}});
   }
   Json remedies = Json::array();
@@ -70,7 +70,8 @@ Json ToJson(const ReportFinding& f) {
               {"host", OrNull(f.host)},
               {"device", OrNull(f.device)},
               {"module_name", OrNull(f.module_name)},
-              {"bytes", Number(f.bytes, f.evidence)},
+              // The plan is read, however its failure is known.
+              {"bytes", Number(f.bytes, f.rule == "step_does_not_fit" ? "read" : f.evidence)},
               {"items", std::move(items)},
               {"remedies", std::move(remedies)}};
 }
@@ -127,7 +128,7 @@ Json ToJson(const ReportPlan& p) {
   return json;
 }
 
-Json ToJson(const ReportRun& run) {
+Json ToJson(const ReportRun& run, const std::string& capacity_evidence) {
   Json devices = Json::array();
   for (const ReportDevice& d : run.devices) {
     Json starts = Json::array();
@@ -139,7 +140,8 @@ Json ToJson(const ReportRun& run) {
          {"executions", d.execution_count},
          {"failed_executions", d.failed_count},
          {"failed_sequences", d.failed_sequences},
-         {"capacity_bytes", OrNull(d.capacity_bytes)},
+         {"capacity_bytes",
+          Number(d.capacity_bytes, d.allocator.empty() ? capacity_evidence : "measured")},
          {"device_memory_bytes", Number(d.memory_bytes, "read")},
          {"peak_bytes", Number(d.peak_bytes, "measured")},
          {"capture_peak_bytes", Number(d.capture_peak_bytes, "measured")},
@@ -194,7 +196,7 @@ std::string ReportJson(const Report& report) {
       {"findings", std::move(findings)},
       {"shown", {{"run", OrNull(shown.run)}, {"host", OrNull(shown.host)}, {"path", shown.path}}},
       {"plan", report.plan ? ToJson(*report.plan) : Json(nullptr)},
-      {"run", report.run ? ToJson(*report.run) : Json(nullptr)},
+      {"run", report.run ? ToJson(*report.run, report.plan->capacity_evidence) : Json(nullptr)},
       {"allocators", std::move(allocators)},
       {"quiet", report.quiet}};
   // A capture's names may be any bytes.

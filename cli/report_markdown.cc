@@ -51,11 +51,16 @@ std::string ReportMarkdown(const Report& report, const ReportStyle& style) {
                          f.device ? fmt::format(" · device {}", *f.device) : "", f.rule);
     }
     if (!f.remedies.empty()) {
-      out += "\n| fix | saves | then needs | fits | cost |\n|---|---:|---:|---|---|\n";
+      out +=
+          "\n| fix | saves | then needs | fits | cost | evidence |\n|---|---:|---:|---|---|---|\n";
       for (const ReportRemedy& remedy : f.remedies) {
-        out += fmt::format("| {} | {} | {} | {} | {} |\n", Sentence(remedy.fix),
-                           Size(remedy.saving_bytes), Size(remedy.needs_bytes),
-                           remedy.fits ? (*remedy.fits ? "yes" : "no") : "", Sentence(remedy.cost));
+        const std::string changes =
+            remedy.changes_results.value_or(false) ? " (changes results)" : "";
+        out +=
+            fmt::format("| {}{} | {} | {} | {} | {} | {} |\n", Sentence(remedy.fix), changes,
+                        remedy.saving_bytes ? "≤ " + Size(remedy.saving_bytes) : "",
+                        Size(remedy.needs_bytes), remedy.fits ? (*remedy.fits ? "yes" : "no") : "",
+                        Sentence(remedy.cost), remedy.evidence);
       }
     }
   }

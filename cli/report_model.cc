@@ -16,9 +16,9 @@ namespace {
 
 // What explains a failure stands before what describes it.
 constexpr auto kRuleOrder = std::to_array<std::string_view>(
-    {"truncated_capture", "step_does_not_fit", "grows_per_execution", "other_arrays_take_room",
+    {"step_does_not_fit", "grows_per_execution", "other_arrays_take_room",
      "fragmentation", "no_donation", "capacity_below_memory", "forward_dominates",
-     "backward_dominates", "workspace_dominates", "allocator_retry", "lost_events",
+     "backward_dominates", "workspace_dominates", "allocator_retry", "truncated_capture", "lost_events",
      "already_rematerialized"});
 
 int RuleRank(const std::string& rule) {
@@ -38,12 +38,11 @@ class Reader {
     ReadCaptures();
     ReadFindings();
     ChooseCapture();
-    report_.plan = ReadReportPlan(database_, report_.captures[report_.shown].capture_id, scope_);
+    const int64_t shown = report_.captures[report_.shown].capture_id;
+    report_.plan = ReadReportPlan(database_, shown, scope_, ModuleOfWorstFinding());
     if (report_.plan) report_.run = ReadReportRun(database_, *report_.plan);
-    if (!report_.run) {
-      report_.allocators =
-          ReadReportAllocators(database_, report_.captures[report_.shown].capture_id);
-    }
+    const bool told = report_.run && !report_.run->devices[report_.run->shown].allocator.empty();
+    if (!told) report_.allocators = ReadReportAllocators(database_, shown);
     FindQuiet();
     report_.top_asked = scope_.top.has_value();
     return std::move(report_);
@@ -64,7 +63,8 @@ class Reader {
         "(SELECT COUNT(*) FROM executions e WHERE e.capture_id = c.capture_id), "
         "(SELECT COUNT(*) FROM executions e WHERE e.capture_id = c.capture_id AND e.failed = 1), "
         "(SELECT COUNT(*) FROM allocators a WHERE a.capture_id = c.capture_id AND a.device_id IS "
-        "NOT NULL) "
+        "NOT NULL), "
+        "(SELECT MAX(m.plan_bytes) FROM modules m WHERE m.capture_id = c.capture_id) "
         "FROM captures c WHERE (:run = '' OR c.run = :run) AND (:host = '' OR c.host = :host) "
         "ORDER BY c.run, c.host, c.path, c.capture_id",
         {{"run", scope_.run}, {"host", scope_.host}});
@@ -86,6 +86,7 @@ class Reader {
       c.execution_count = Integer(row[13]);
       c.failed_count = Integer(row[14]);
       c.has_allocators = Integer(row[15]) > 0;
+      c.largest_plan_bytes = Integer(row[16]);
       report_.captures.push_back(std::move(c));
     }
     if (report_.captures.empty()) ThrowNoCapture();
@@ -94,6 +95,7 @@ class Reader {
                               "ORDER BY capture_id, severity, what, detail")) {
       for (ReportCapture& c : report_.captures) {
         if (c.capture_id != Integer(row[0])) continue;
+        c.damaged = c.damaged || Text(row[1]) == "error";
         c.issues.push_back(Text(row[1]) + ": " + Text(row[2]) +
                            (Integer(row[3]) > 1 ? fmt::format(" (× {})", Integer(row[3])) : ""));
       }
@@ -186,17 +188,18 @@ class Reader {
     for (size_t i = 0; i < report_.captures.size(); ++i) {
       const ReportCapture &c = report_.captures[i], &best = report_.captures[report_.shown];
       const auto worth = [](const ReportCapture& x) {
-        return std::tuple(x.error_count, x.failed_count, x.warning_count);
+        return std::tuple(x.error_count, x.failed_count, x.warning_count, x.execution_count > 0,
+                          x.largest_plan_bytes);
       };
       if (worth(c) > worth(best)) report_.shown = i;
     }
-    // Findings of the shown capture first, where severity is equal.
+    // Findings of the shown capture first, where severity is equal: the headline is about it.
     const int64_t shown = report_.captures[report_.shown].capture_id;
     std::stable_sort(
         report_.findings.begin(), report_.findings.end(),
         [&](const ReportFinding& a, const ReportFinding& b) {
-          return std::tuple(SeverityRank(a.severity), RuleRank(a.rule), a.capture_id != shown) <
-                 std::tuple(SeverityRank(b.severity), RuleRank(b.rule), b.capture_id != shown);
+          return std::tuple(SeverityRank(a.severity), a.capture_id != shown, RuleRank(a.rule)) <
+                 std::tuple(SeverityRank(b.severity), b.capture_id != shown, RuleRank(b.rule));
         });
   }
 
@@ -207,10 +210,21 @@ class Reader {
         [&](const ReportFinding& f) { return f.rule == rule && f.capture_id == shown; });
   }
 
-  // Only what the capture holds the evidence for.
+  // Of the shown capture's module, the one that its worst finding is about.
+  std::optional<int64_t> ModuleOfWorstFinding() const {
+    const int64_t shown = report_.captures[report_.shown].capture_id;
+    for (const ReportFinding& f : report_.findings) {
+      if (f.capture_id == shown && f.severity != "info" && f.module_id) return f.module_id;
+    }
+    return std::nullopt;
+  }
+
+  // Only what the capture holds the evidence for: of one that is not whole nothing is said to be
+  // well.
   void FindQuiet() {
     const ReportCapture& capture = report_.captures[report_.shown];
     if (!report_.plan || !report_.plan->has_plan) return;
+    if (capture.status != "complete" || capture.damaged) return;
     const ReportPlan& plan = *report_.plan;
     const bool fits = plan.capacity_bytes && plan.plan_bytes <= *plan.capacity_bytes;
     if (fits) report_.quiet.push_back("the plan fits the capacity");
@@ -218,7 +232,7 @@ class Reader {
       report_.quiet.push_back(fmt::format("donation complete ({} of {} parameters)",
                                           plan.donated_parameter_count, plan.parameter_count));
     }
-    if (capture.status != "complete" || !report_.run) return;
+    if (!report_.run) return;
     const ReportDevice& device = report_.run->devices[report_.run->shown];
     if (device.in_use_at_starts.size() >= 3 && !Found("grows_per_execution")) {
       report_.quiet.push_back(

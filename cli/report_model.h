@@ -63,6 +63,8 @@ struct ReportCapture {
   int64_t failed_count = 0;
   bool has_allocators = false;
   int64_t error_count = 0, warning_count = 0;
+  int64_t largest_plan_bytes = 0;
+  bool damaged = false;  // A part of it was unreadable.
   std::string worst_title;
   std::vector<std::string>
       issues;  // What was skipped or doubted: "warning: ..."; info is left out.
@@ -157,7 +159,7 @@ struct Report {
   std::vector<ReportFinding> findings;  // Of all captures, worst first.
   std::optional<ReportPlan> plan;
   std::optional<ReportRun> run;
-  std::vector<ReportAllocator> allocators;  // Of the shown capture; only without a run.
+  std::vector<ReportAllocator> allocators;  // Of the shown capture, where the run tells of none.
   std::vector<std::string> quiet;           // What was looked at and found well.
   bool top_asked = false;  // --top was given: list as many groups, whatever the findings.
 };
@@ -173,8 +175,10 @@ struct ReportScope {
 Report ReadReport(Database& database, const ReportScope& scope);
 
 // Its parts. Of a capture without a module, and of a module that never ran: std::nullopt.
+// `preferred`: the module to show when the scope names none and no module's last execution failed.
 std::optional<ReportPlan> ReadReportPlan(Database& database, int64_t capture_id,
-                                         const ReportScope& scope);
+                                         const ReportScope& scope,
+                                         std::optional<int64_t> preferred);
 std::optional<ReportRun> ReadReportRun(Database& database, const ReportPlan& plan);
 std::vector<ReportAllocator> ReadReportAllocators(Database& database, int64_t capture_id);
 

@@ -13,8 +13,9 @@ constexpr int64_t kUsualTop = 10;
 
 class PlanReader {
  public:
-  PlanReader(Database& database, int64_t capture_id, const ReportScope& scope)
-      : database_(database), capture_id_(capture_id), scope_(scope) {}
+  PlanReader(Database& database, int64_t capture_id, const ReportScope& scope,
+             std::optional<int64_t> preferred)
+      : database_(database), capture_id_(capture_id), scope_(scope), preferred_(preferred) {}
 
   std::optional<ReportPlan> Read() {
     const std::optional<int64_t> module = ChooseModule();
@@ -87,7 +88,9 @@ class PlanReader {
             "m.program_id, m.module_id",
             {{"capture", capture_id_}});
     if (scope_.module.empty()) {
-      return rows.empty() ? std::nullopt : std::optional<int64_t>(Integer(rows[0][0]));
+      if (rows.empty()) return std::nullopt;
+      const bool failed = Integer(rows[0][3]) != 0;
+      return failed || !preferred_ ? Integer(rows[0][0]) : *preferred_;
     }
     std::vector<std::string> names;
     for (const Row& row : rows) {
@@ -164,6 +167,7 @@ class PlanReader {
   Database& database_;
   const int64_t capture_id_;
   const ReportScope& scope_;
+  const std::optional<int64_t> preferred_;
 };
 
 }  // namespace
@@ -173,8 +177,9 @@ std::string ReportPlan::Label() const {
 }
 
 std::optional<ReportPlan> ReadReportPlan(Database& database, int64_t capture_id,
-                                         const ReportScope& scope) {
-  return PlanReader(database, capture_id, scope).Read();
+                                         const ReportScope& scope,
+                                         std::optional<int64_t> preferred) {
+  return PlanReader(database, capture_id, scope, preferred).Read();
 }
 
 }  // namespace oomdb

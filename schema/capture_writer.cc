@@ -141,6 +141,7 @@ void CaptureWriter::Add(const IssueFact& fact) {
   state_->issues.Add(
       {summary_.capture_id, fact.severity, CleanText(fact.what), Text(fact.detail), fact.count});
   ++summary_.issue_count;
+  summary_.damaged = summary_.damaged || fact.severity == "error";
   if (summary_.issues.size() < kMaxSummaryIssues) summary_.issues.push_back(fact);
 }
 

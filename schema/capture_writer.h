@@ -42,6 +42,7 @@ struct CaptureSummary {
   int64_t allocations = 0;
   int64_t events = 0;
   std::vector<IssueFact> issues;  // The first few of them.
+  bool damaged = false;           // An issue of severity error is among all of them.
   int64_t issue_count = 0;
 };
 

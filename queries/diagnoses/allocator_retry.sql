@@ -42,7 +42,9 @@ WITH waits AS (
     COALESCE(e.retry_count, 1) AS retries,
     c.run,
     c.host,
-    CASE WHEN e.failed = 1 AND c.status = 'complete' THEN 1 ELSE 0 END AS failed
+    CASE WHEN e.failed = 1 AND c.status = 'complete' THEN 1 ELSE 0 END AS failed,
+    -- Of an execution in a truncated capture, or one without evidence, nobody knows how it ended.
+    COALESCE(e.launched, 0) AS launched
   FROM executions e
   JOIN captures c ON c.capture_id = e.capture_id
   WHERE e.wait_ns > 0
@@ -63,6 +65,7 @@ ordered AS (
     w.run,
     w.host,
     w.failed,
+    w.launched,
     ROW_NUMBER() OVER (
       PARTITION BY w.capture_id, w.device_id, w.module_id
       ORDER BY w.failed DESC, w.wait_ns DESC, w.start_ns, w.execution_id
@@ -93,7 +96,8 @@ SELECT
   'The allocator waited ' || CAST(o.longest_ns AS VARCHAR(20)) || ' ns for '
     || COALESCE(o.module_name, 'an execution')
     || CASE WHEN o.failed = 1 THEN ' and gave up; nothing was launched'
-      ELSE ', which then ran' END AS title,
+      WHEN o.launched = 1 THEN ', which then ran'
+      ELSE '; how that ended is not in the capture' END AS title,
   CAST(o.waits AS VARCHAR(20)) || CASE WHEN o.waits = 1 THEN ' wait' ELSE ' waits' END
     || ', the longest '
     || CAST(o.longest_ns AS VARCHAR(20)) || ' ns (' || o.wait_evidence || ').'
@@ -109,7 +113,8 @@ SELECT
         || COALESCE(', the largest block '
           || CAST(f.largest_free_bytes AS VARCHAR(20)) || ' bytes', '')
         || CASE WHEN f.failed_bytes IS NULL AND f.free_bytes IS NULL THEN '' ELSE '.' END
-      ELSE ' It got its memory in the end; every wait is lost time.'
+      WHEN o.launched = 1 THEN ' It got its memory in the end; every wait is lost time.'
+      ELSE ' Whether it got its memory is not in the capture.'
     END AS detail,
   f.failed_bytes AS bytes
 FROM ordered o

@@ -124,6 +124,7 @@ SELECT
   'measured' AS evidence,
   'Every execution of ' || z.module_name || ' leaves ' || CAST(z.growth_bytes AS VARCHAR(20))
     || ' bytes behind'
+    || CASE WHEN z.steady = 1 THEN '' ELSE ' on average' END
     || CASE WHEN f.execution_id IS NOT NULL THEN ', until one found no room' ELSE '' END AS title,
   'In use at the start rose from ' || CAST(z.first_in_use_bytes AS VARCHAR(20)) || ' bytes to '
     || CAST(z.last_in_use_bytes AS VARCHAR(20)) || ' bytes over '

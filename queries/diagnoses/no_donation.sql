@@ -54,7 +54,8 @@ SELECT
   CAST(m.donated_parameter_count AS VARCHAR(20)) || ' of '
     || CAST(m.parameter_count AS VARCHAR(20)) || ' parameters are donated (read). '
     || CAST(s.pairs AS VARCHAR(20))
-    || ' more have a result of their shape and type that looks like updated state (inferred): '
+    || ' more could be: the step returns a result of their shape and type that looks like updated'
+    || ' state (inferred): '
     || CAST(s.bytes AS VARCHAR(20)) || ' bytes at most, '
     || CAST(CAST((100 * s.bytes - 100 * s.bytes % d.plan_bytes) / NULLIF(d.plan_bytes, 0) AS BIGINT)
       AS VARCHAR(20))

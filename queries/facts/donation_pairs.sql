@@ -24,8 +24,12 @@ fresh AS (
     COUNT(*) AS outputs,
     MIN(o.bytes) AS bytes,
     CAST(SUM(CASE WHEN o.role = 'other' THEN 1 ELSE 0 END) AS BIGINT) AS state_outputs,
-    CAST(SUM(CASE WHEN o.opcode IN ('dynamic-update-slice', 'scatter') THEN 1 ELSE 0 END)
-      AS BIGINT) AS cache_outputs
+    -- A scan stacks its gradients with dynamic-update-slice too: those are no cache.
+    CAST(SUM(CASE
+      WHEN o.opcode IN ('dynamic-update-slice', 'scatter') AND COALESCE(o.role, 'other') <> 'backward'
+        THEN 1
+      ELSE 0
+    END) AS BIGINT) AS cache_outputs
   FROM module_outputs o
   WHERE o.aliased = 0 AND o.memory_space = 0
   GROUP BY o.module_id, o.shape

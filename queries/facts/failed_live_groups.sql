@@ -10,9 +10,11 @@
 --   bytes: live bytes of that origin (bytes)
 --   count: allocations; 1 for what was never seen in an event
 CREATE VIEW failed_live_groups AS
--- The record does not say which allocations are the step's parameters. Those of a parameter's size
--- are, as many as there are parameters of that size, the youngest first; what is missing then was
--- there before the capture.
+-- The record does not say which allocations are the step's parameters. Of a parameter's size, as
+-- many as there are parameters of that size: the step's own outputs (donated state goes round) and
+-- what is older than the capture come first, the youngest of them; arrays that others made in the
+-- capture count only where what was there before it can't hold the parameters. What is missing then
+-- was there before the capture.
 WITH live AS (
   SELECT
     f.capture_id,
@@ -23,12 +25,18 @@ WITH live AS (
     x.bytes,
     COALESCE(x.requested_bytes, x.bytes) AS requested_bytes,
     COALESCE(x.origin, 'unknown') AS origin,
+    CASE WHEN x.module_id = f.module_id OR x.alloc_ns IS NULL THEN 1 ELSE 0 END AS likely,
+    SUM(CASE WHEN x.address IS NULL THEN x.bytes ELSE 0 END)
+      OVER (PARTITION BY f.execution_id) AS before_bytes,
     ROW_NUMBER() OVER (
       PARTITION BY
         f.execution_id,
         COALESCE(x.requested_bytes, x.bytes),
         CASE WHEN x.address IS NULL THEN 0 ELSE 1 END
-      ORDER BY x.alloc_ns DESC NULLS LAST, x.allocation_id DESC
+      ORDER BY
+        CASE WHEN x.module_id = f.module_id OR x.alloc_ns IS NULL THEN 0 ELSE 1 END,
+        x.alloc_ns DESC NULLS LAST,
+        x.allocation_id DESC
     ) AS place
   FROM failed_executions f
   JOIN effective_capacity p ON p.capture_id = f.capture_id AND p.device_id = f.device_id
@@ -44,7 +52,7 @@ sizes AS (
     AND p.module_id IN (SELECT e.module_id FROM executions e WHERE e.failed = 1)
   GROUP BY p.module_id, p.bytes
 ),
-marked AS (
+judged AS (
   SELECT
     l.capture_id,
     l.device_id,
@@ -52,14 +60,31 @@ marked AS (
     l.execution_id,
     l.address,
     l.bytes,
+    l.requested_bytes,
     l.origin,
-    CASE WHEN l.address IS NOT NULL AND l.place <= z.parameters THEN 1 ELSE 0 END AS own,
-    SUM(CASE
-      WHEN l.address IS NOT NULL AND l.place <= z.parameters THEN l.requested_bytes
+    CASE
+      WHEN l.address IS NOT NULL AND l.place <= z.parameters
+        AND (l.likely = 1 OR l.before_bytes < m.parameter_bytes)
+        THEN 1
       ELSE 0
-    END) OVER (PARTITION BY l.execution_id) AS own_bytes
+    END AS own
   FROM live l
+  JOIN modules m ON m.module_id = l.module_id
   LEFT JOIN sizes z ON z.module_id = l.module_id AND z.bytes = l.requested_bytes
+),
+marked AS (
+  SELECT
+    j.capture_id,
+    j.device_id,
+    j.module_id,
+    j.execution_id,
+    j.address,
+    j.bytes,
+    j.origin,
+    j.own,
+    SUM(CASE WHEN j.own = 1 THEN j.requested_bytes ELSE 0 END)
+      OVER (PARTITION BY j.execution_id) AS own_bytes
+  FROM judged j
 ),
 others AS (
   SELECT

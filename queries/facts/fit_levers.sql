@@ -6,7 +6,7 @@
 --   module_id: the module
 --   lever: donation, checkpoint, micro_batch, fused_attention, shard, bf16_gradients, workspace,
 --     shorter_sequence or pool
---   preference: 1 for the one to try first
+--   preference: the one to try first has the smallest
 --   fix: what to do
 --   saving_bytes: what it saves (bytes); NULL when it does not make the step smaller
 --   needs_bytes: plan and other arrays, less the saving (bytes)
@@ -133,7 +133,7 @@ levers AS (
   UNION ALL SELECT 'bf16_gradients', 6, 'precision of the accumulated gradients', 1
   UNION ALL SELECT 'workspace', 7, 'speed of these calls; the saving is an upper bound', 0
   UNION ALL SELECT 'shorter_sequence', 8, 'shorter context', 1
-  UNION ALL SELECT 'pool', 9, 'less memory for libraries and other processes on the device', 0
+  UNION ALL SELECT 'pool', 0, 'less memory for libraries and other processes on the device', 0
 ),
 sized AS (
   SELECT

@@ -93,6 +93,25 @@ TEST(ReportTextTest, ACaptureCannotDriveTheTerminal) {
   EXPECT_EQ(markdown.find('\x1b'), std::string::npos);
 }
 
+TEST(ReportTextTest, AnEarlyLeakIsNotAllWell) {
+  Report report = HealthyReport();
+  ReportFinding finding = MisfitReport().findings[0];
+  finding.rule = "grows_per_execution";
+  finding.severity = "info";
+  finding.title = "Every execution of jit_step leaves 1048576 bytes behind";
+  report.findings = {finding};
+  EXPECT_THAT(Lines(ReportText(report, Style100()))[0],
+              HasSubstr("Every execution of jit_step leaves 1.00 MiB behind"));
+  report.findings[0].rule = "already_rematerialized";
+  EXPECT_THAT(Lines(ReportText(report, Style100()))[0], HasSubstr("all is well"));
+}
+
+TEST(ReportTextTest, ADamagedCaptureIsNotAllWell) {
+  Report report = HealthyReport();
+  report.captures[0].damaged = true;
+  EXPECT_THAT(Lines(ReportText(report, Style100()))[0], HasSubstr("not whole"));
+}
+
 TEST(ReportTextTest, UnknownCapacityIsSaidNotGuessed) {
   Report report = HealthyReport();
   report.plan->capacity_bytes.reset();
@@ -142,7 +161,7 @@ TEST(ReportMarkdownTest, NamesAreNoMarkup) {
   EXPECT_THAT(head, Not(HasSubstr("<script>")));
   EXPECT_THAT(head, HasSubstr("\\|"));
   EXPECT_THAT(head, HasSubstr("\\`x\\`"));
-  EXPECT_THAT(head, HasSubstr("| jax.checkpoint on the block | 100 MiB | 200 MiB | yes |"));
+  EXPECT_THAT(head, HasSubstr("| jax.checkpoint on the block | ≤ 100 MiB | 200 MiB | yes |"));
 }
 
 TEST(ReportMarkdownTest, TheFenceIsLongerThanAnyInTheText) {
