@@ -24,7 +24,7 @@ TEST_F(InterruptTest, IngestKeepsWholeCapturesAndGoesOnLater) {
   // The signal comes when the first capture has been talked about.
   const Outcome outcome = Shell(
       "oomdb ingest --db oom.db many 2> talk & pid=$!\n"
-      "while [ \"$(wc -l < talk)\" -lt 3 ]; do sleep 0.01; done\n"
+      "while [ \"$(cat talk 2> /dev/null | wc -l)\" -lt 3 ]; do sleep 0.01; done\n"
       "kill -INT $pid; wait $pid");
   EXPECT_EQ(outcome.exit_code, 130);
   EXPECT_THAT(Read("talk"), HasSubstr("interrupted"));
@@ -40,7 +40,11 @@ TEST_F(InterruptTest, AQueryStops) {
   ASSERT_EQ(Oomdb("ingest --db oom.db logs").exit_code, 0);
   const Outcome outcome = Shell(
       "oomdb query --db oom.db 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
-      "SELECT COUNT(*) FROM n' & pid=$!\nsleep 0.5; kill -TERM $pid; wait $pid");
+      "SELECT COUNT(*) FROM n' & pid=$!\n"
+      // Not before the program catches SIGTERM (bit 14 of the mask): then the shell's child would
+      // just die.
+      "until grep -Eq 'SigCgt:.*[4-7c-f][0-9a-f]{3}$' /proc/$pid/status; do sleep 0.01; done\n"
+      "kill -TERM $pid; wait $pid");
   EXPECT_EQ(outcome.exit_code, 130);
 }
 
