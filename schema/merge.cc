@@ -51,7 +51,7 @@ std::string Names(const MergeTable& table) {
 class Merge {
  public:
   Merge(SQLite::Database& out, SQLite::Database& in, const std::atomic<bool>* stop)
-      : out_(out), in_(in), stop_(stop), strings_(out), tables_(ReadMergeTables(out)) {}
+      : out_(out), in_(in), stop_(stop), strings_(out), tables_(ReadMergeTables()) {}
 
   MergeSummary Run() {
     ChooseCaptures();

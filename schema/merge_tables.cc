@@ -9,6 +9,8 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "schema/database.h"
+
 namespace oomdb {
 namespace {
 
@@ -99,7 +101,9 @@ MergeTable ReadTable(SQLite::Database& connection, const std::string& name, bool
 
 }  // namespace
 
-std::vector<MergeTable> ReadMergeTables(SQLite::Database& connection) {
+std::vector<MergeTable> ReadMergeTables() {
+  Database fresh = Database::Throwaway({});
+  SQLite::Database& connection = fresh.connection();
   std::vector<MergeTable> tables;
   SQLite::Statement query(connection,
                           "SELECT name, wr FROM pragma_table_list WHERE schema = 'main' AND type = "

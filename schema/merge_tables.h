@@ -8,10 +8,6 @@
 #include <string>
 #include <vector>
 
-namespace SQLite {
-class Database;
-}
-
 namespace oomdb {
 
 struct MergeColumn {
@@ -30,10 +26,11 @@ struct MergeTable {
   std::optional<size_t> owner;
 };
 
-// All tables, read from the schema itself: a new table or column needs nothing here, unless it is
-// an id that REFERENCES does not declare; such a one throws std::logic_error until it is listed in
-// merge_tables.cc.
-std::vector<MergeTable> ReadMergeTables(SQLite::Database& connection);
+// All tables of this program's schema, read from the schema itself: a new table or column needs
+// nothing here, unless it is an id that REFERENCES does not declare; such a one throws
+// std::logic_error until it is listed in merge_tables.cc. Tables that people added to a database of
+// theirs are none of ours.
+std::vector<MergeTable> ReadMergeTables();
 
 // Old ids to new ones. Ids come in long runs, so this stays small for millions of rows.
 class IdMap {

@@ -296,6 +296,14 @@ TEST_F(MergeTest, NothingOfADamagedDatabaseIsKept) {
   EXPECT_EQ(Canonical(out), before);
 }
 
+TEST_F(MergeTest, TablesThatPeopleAddedAreLeftAlone) {
+  const std::string first = Make("1.db", {kA});
+  SQLite::Database(first, SQLite::OPEN_READWRITE).exec("CREATE TABLE notes (text TEXT)");
+  Database out = New();
+  out.connection().exec("CREATE TABLE own_notes (note_id INTEGER, text TEXT)");
+  EXPECT_EQ(MergeFile(out, first).added, 1);
+}
+
 TEST_F(MergeTest, AnInterruptedMergeLeavesWhatWas) {
   const std::string first = Make("1.db", {kA});
   {
