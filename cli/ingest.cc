@@ -9,7 +9,9 @@
 
 #include "cli/ingest_job.h"
 #include "cli/interrupt.h"
+#include "cli/manifest.h"
 #include "cli/options.h"
+#include "cli/progress.h"
 #include "cli/terminal.h"
 #include "cli/verbs.h"
 #include "queries/catalogue.h"
@@ -23,7 +25,9 @@ struct Options {
   std::string run;
   std::string host;
   std::vector<std::string> labels;
+  std::string manifest;
   std::string events = "memory";
+  int threads = 1;
   bool verbose = false;
 };
 
@@ -41,13 +45,15 @@ void AppendCount(std::string* text, int64_t count, const char* what) {
   *text += fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
-// One line per file on standard error. A terminal must not obey what stands in a capture: all of it
-// is sanitized.
+// One line per file on standard error, below it how far it is. A terminal must not obey what stands
+// in a capture: all of it is sanitized.
 class Talk : public IngestObserver {
  public:
   explicit Talk(bool verbose) : verbose_(verbose) {}
 
   void Stored(const std::string& path, const CaptureSummary& summary) override {
+    // Of what is there already, the last line says how many.
+    if (summary.already_there && !summary.truncated && !verbose_) return;
     std::string what;
     if (summary.already_there) {
       what = "there already";
@@ -81,11 +87,38 @@ class Talk : public IngestObserver {
     if (verbose_) Line(fmt::format("passed over: {}: {}", path, reason));
   }
 
-  void Line(const std::string& text) { std::cerr << Sanitize(text) << '\n'; }
+  void Progress(int64_t files, int64_t all_files, int64_t bytes, int64_t all_bytes) override {
+    progress_.Show(files, all_files, bytes, all_bytes);
+  }
+
+  void Line(const std::string& text) {
+    progress_.Clear();
+    std::cerr << Sanitize(text) << '\n';
+  }
 
  private:
   const bool verbose_;
+  oomdb::Progress progress_;
 };
+
+std::vector<IngestItem> ManifestItems(const std::string& path) {
+  std::vector<IngestItem> items;
+  for (ManifestRow& row : ReadManifest(path)) {
+    items.push_back({std::move(row.path), std::move(row.run), std::move(row.host),
+                     std::move(row.labels), fmt::format("{} line {}", path, row.line),
+                     std::move(row.problem)});
+  }
+  return items;
+}
+
+// "3 stored, 4 there already, 1 rejected"; empty for a single file, whose own line says it.
+std::string Summary(const IngestTotals& totals) {
+  if (totals.already_there == 0 && totals.stored + totals.rejected < 2) return "";
+  std::string line = fmt::format("{} stored", totals.stored - totals.already_there);
+  if (totals.already_there > 0) line += fmt::format(", {} there already", totals.already_there);
+  if (totals.rejected > 0) line += fmt::format(", {} rejected", totals.rejected);
+  return line;
+}
 
 // What people do next, ready to paste.
 std::string NextCommand(const std::string& database) {
@@ -102,13 +135,19 @@ ExitCode Run(const Options& options) {
   for (const std::string& text : options.labels)
     request.labels.insert_or_assign(SplitAssignment(text, "--label").first,
                                     SplitAssignment(text, "--label").second);
+  if (options.paths.empty() && options.manifest.empty())
+    throw Error("nothing to ingest: name a PATH or --manifest FILE", ExitCode::kUsage);
   request.options.events = ParseEvents(options.events);
+  request.threads = options.threads;
+  RequireDatabase(options.database);
+  if (!options.manifest.empty()) request.items = ManifestItems(options.manifest);
 
   IgnoreBrokenPipes();
   Database database =
       Database::OpenForIngest(RequireDatabase(options.database), Catalogue::Get().views());
   Talk talk(options.verbose);
   const IngestTotals totals = IngestPaths(database, request, talk, &StopRequested());
+  if (const std::string summary = Summary(totals); !summary.empty()) talk.Line(summary);
   if (totals.interrupted) {
     talk.Line(fmt::format("interrupted: the {} before are stored; the same command goes on",
                           totals.stored));
@@ -125,8 +164,10 @@ void RegisterIngest(CLI::App& app, ExitCode& exit_code) {
   const auto options = std::make_shared<Options>();
   AddDatabaseOption(*verb, options->database);
   verb->add_option("PATH", options->paths,
-                   "Captures, or folders with captures anywhere below; - is standard input")
-      ->required();
+                   "Captures, or folders with captures anywhere below; - is standard input");
+  verb->add_option("--manifest", options->manifest,
+                   "A CSV file that names captures: path, perhaps run, host, and label columns")
+      ->type_name("FILE");
   verb->add_option("--run", options->run,
                    "The run they belong to, instead of the one in their path")
       ->type_name("NAME");
@@ -140,9 +181,16 @@ void RegisterIngest(CLI::App& app, ExitCode& exit_code) {
   verb->add_option("--events", options->events, "Which host events to store: memory, all or none")
       ->type_name("WHICH")
       ->capture_default_str();
-  verb->add_flag("-v,--verbose", options->verbose, "Also say what was passed over");
+  verb->add_option("-j,--threads", options->threads,
+                   "Read this many captures at once while one is stored; the result is the same")
+      ->type_name("N")
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str();
+  verb->add_flag("-v,--verbose", options->verbose,
+                 "Also say what was passed over or there already");
   verb->footer(
       "The same capture again changes nothing, except --run, --host and --label where given.\n"
+      "Paths in a manifest are relative to its folder; what it says wins over --run and --host.\n"
       "Exit: 0 all stored, 1 nothing stored, 4 part was rejected or truncated.\n"
       "Example: oomdb ingest --db oom.db logs/");
   verb->callback([options, &exit_code] { exit_code = Run(*options); });

@@ -5,10 +5,13 @@
 #include <exception>
 #include <filesystem>
 #include <memory>
+#include <set>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
-#include "ingest/source/discover.h"
+#include "cli/capture_reader.h"
+#include "cli/ingest_tasks.h"
 #include "ingest/source/naming.h"
 #include "ingest/source/source.h"
 #include "schema/query.h"
@@ -17,15 +20,6 @@ namespace oomdb {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string_view FileName(std::string_view path) { return path.substr(path.rfind('/') + 1); }
-
-const Importer* ImporterFor(std::string_view path) {
-  for (const Importer& importer : Importers()) {
-    if (importer.claims(FileName(path))) return &importer;
-  }
-  return nullptr;
-}
 
 std::string AbsolutePath(const std::string& path) {
   if (path == "-") return path;
@@ -38,12 +32,26 @@ std::string WithPath(const std::string& path, const std::string& what) {
   return what.find(path) == std::string::npos ? path + ": " + what : what;
 }
 
+std::vector<IngestItem> AllItems(const IngestRequest& request) {
+  std::vector<IngestItem> items;
+  for (const std::string& path : request.paths)
+    items.push_back({path, request.run, request.host, request.labels, {}, {}});
+  for (IngestItem item : request.items) {
+    if (!item.run.has_value()) item.run = request.run;
+    if (!item.host.has_value()) item.host = request.host;
+    item.labels.insert(request.labels.begin(), request.labels.end());
+    items.push_back(std::move(item));
+  }
+  return items;
+}
+
 class Job {
  public:
   Job(Database& database, const IngestRequest& request, IngestObserver& observer,
       const std::atomic<bool>* stop)
       : database_(database),
         request_(request),
+        items_(AllItems(request)),
         observer_(observer),
         stop_(stop),
         options_(request.options) {
@@ -55,9 +63,23 @@ class Job {
   }
 
   IngestTotals Run() {
-    for (const std::string& path : request_.paths) {
+    const std::vector<IngestTask> tasks = FindIngestTasks(items_);
+    int64_t files = 0;
+    int64_t bytes = 0;
+    int64_t all_files = 0;
+    int64_t all_bytes = 0;
+    for (const IngestTask& task : tasks) {
+      all_files += task.is_file();
+      all_bytes += task.bytes;
+    }
+    CaptureReader reader(tasks, options_, request_.threads, KnownHashes(), stop_);
+    for (size_t i = 0; i < tasks.size(); ++i) {
+      if (Stopped()) totals_.interrupted = true;
       if (totals_.interrupted) break;
-      ReadPath(path);
+      Do(tasks[i], reader.Take(i));
+      files += tasks[i].is_file();
+      bytes += tasks[i].bytes;
+      observer_.Progress(files, all_files, bytes, all_bytes);
     }
     return totals_;
   }
@@ -65,75 +87,82 @@ class Job {
  private:
   bool Stopped() const { return stop_ != nullptr && stop_->load(std::memory_order_relaxed); }
 
-  void Reject(const std::string& path, const std::string& what) {
+  // For reading ahead: what is there is not read again. Whether it is there when its turn comes is
+  // asked again then.
+  std::set<std::string> KnownHashes() {
+    std::set<std::string> known;
+    if (request_.threads < 2) return known;
+    for (const Row& row : Query(database_, "SELECT content_hash FROM captures").rows)
+      known.insert(std::get<std::string>(row[0]));
+    return known;
+  }
+
+  void Reject(const IngestTask& task, const std::string& what) {
     ++totals_.rejected;
-    observer_.Rejected(path, WithPath(path, what));
+    const std::string& origin = items_[task.item].origin;
+    const std::string reason = task.path.empty() ? what : WithPath(task.path, what);
+    observer_.Rejected(task.path, origin.empty() ? reason : origin + ": " + reason);
   }
 
-  void ReadPath(const std::string& path) {
-    std::error_code ignored;
-    const bool folder = path != "-" && fs::is_directory(path, ignored);
-    Discovery found;
-    try {
-      found = DiscoverFiles(path);
-    } catch (const Error& error) {
-      Reject(path, error.what());
-      return;
-    }
-    for (const std::string& unreadable : found.unreadable) Reject(path, unreadable);
+  void Do(const IngestTask& task, ReadCapture read) {
     const int64_t before = totals_.stored + totals_.rejected;
-    for (const std::string& file : found.files) {
-      if (Stopped()) totals_.interrupted = true;
-      if (totals_.interrupted) return;
-      ReadFile(file, folder);
+    if (!task.problem.empty()) {
+      Reject(task, task.problem);
+    } else if (task.ends_folder) {
+      if (!found_in_folder_) {
+        Reject(task,
+               "nothing in this folder that oomdb reads (*.xplane.pb, *.hlo.pb, *.hlo_proto.pb); "
+               "`oomdb ingest -v` lists what was passed over");
+      }
+      found_in_folder_ = false;
+      return;
+    } else {
+      StoreFile(task, read);
     }
-    if (folder && totals_.stored + totals_.rejected == before) {
-      Reject(path,
-             "nothing in this folder that oomdb reads (*.xplane.pb, *.hlo.pb, *.hlo_proto.pb); "
-             "`oomdb ingest -v` lists what was passed over");
-    }
+    // Folders follow one another, never within one another.
+    found_in_folder_ =
+        task.in_folder && (found_in_folder_ || totals_.stored + totals_.rejected > before);
   }
 
-  void ReadFile(const std::string& path, bool in_folder) {
-    const Importer* const importer = ImporterFor(path);
-    if (importer == nullptr && path != "-") {
-      if (in_folder) {
-        observer_.PassedOver(path, "no format that oomdb reads");
+  void StoreFile(const IngestTask& task, ReadCapture& read) {
+    if (read.importer == nullptr && task.path != "-") {
+      if (task.in_folder) {
+        observer_.PassedOver(task.path, "no format that oomdb reads");
       } else {
-        Reject(path,
+        Reject(task,
                "no format that oomdb reads: *.xplane.pb, *.hlo.pb, *.hlo_proto.pb, also with .gz "
                "or .zst");
       }
       return;
     }
     try {
-      const std::unique_ptr<Source> source = OpenSource(path);
-      if (importer != nullptr) {
-        Store(*source, *importer, in_folder);
+      if (read.error != nullptr) std::rethrow_exception(read.error);
+      if (read.importer != nullptr) {
+        Store(task, read, *read.importer);
       } else {
-        StoreUnnamed(*source);
+        StoreUnnamed(task, read);
       }
     } catch (const Error& error) {
       if (error.code() == ExitCode::kInterrupted) {
         totals_.interrupted = true;
       } else {
-        Reject(path, error.what());
+        Reject(task, error.what());
       }
     } catch (const std::bad_alloc&) {
-      Reject(path, "more memory is needed than there is");
+      Reject(task, "more memory is needed than there is");
     } catch (const std::exception& error) {
       // The database refused a row or has no room; this capture's transaction is undone.
-      Reject(path, fmt::format("can't be stored: {}", error.what()));
+      Reject(task, fmt::format("can't be stored: {}", error.what()));
     }
   }
 
   // Standard input has no name that tells its format: the first importer that takes the content is
   // right.
-  void StoreUnnamed(const Source& source) {
+  void StoreUnnamed(const IngestTask& task, const ReadCapture& read) {
     std::string reasons;
     for (const Importer& importer : Importers()) {
       try {
-        Store(source, importer, false);
+        Store(task, read, importer);
         return;
       } catch (const Error& error) {
         if (error.code() == ExitCode::kInterrupted) throw;
@@ -144,44 +173,52 @@ class Job {
     throw Error(fmt::format("standard input is no format that oomdb reads ({})", reasons));
   }
 
-  void Store(const Source& source, const Importer& importer, bool in_folder) {
-    const std::string& path = source.path();
-    const CaptureNames names = NamesFromPath(path);
+  void Store(const IngestTask& task, const ReadCapture& read, const Importer& importer) {
+    const IngestItem& item = items_[task.item];
+    const Source& source = *read.source;
+    const CaptureNames names = NamesFromPath(task.path);
     CaptureSource description;
-    description.path = AbsolutePath(path);
-    description.content_hash = ContentHash(source);
+    description.path = AbsolutePath(task.path);
+    description.content_hash = read.content_hash;
     description.bytes = static_cast<int64_t>(source.size());
-    description.run = request_.run.has_value() ? request_.run : std::optional(names.run);
-    description.host = request_.host;
+    description.run = item.run.has_value() ? item.run : std::optional(names.run);
+    description.host = item.host;
     if (!description.host.has_value() && !names.host.empty()) description.host = names.host;
     description.compression = source.compression();
 
     CaptureWriter writer(database_, description, stop_);
     CaptureSummary summary;
     if (const std::optional<int64_t> known = writer.KnownCapture()) {
-      summary = writer.CommitKnown(*known, request_.run, request_.host, request_.labels);
+      summary = writer.CommitKnown(*known, item.run, item.host, item.labels);
     } else {
-      importer.import(source, options_, writer);
+      if (read.facts != nullptr) {
+        read.facts->Replay(writer);
+      } else {
+        importer.import(source, options_, writer);
+      }
       // A dump has a proto for every stage of the compilation; only the last one has a plan.
-      if (in_folder && importer.name == "hlo" && !writer.has_plan()) {
-        observer_.PassedOver(path, "no buffer assignment in it: an early stage of the compilation");
+      if (task.in_folder && importer.name == "hlo" && !writer.has_plan()) {
+        observer_.PassedOver(task.path,
+                             "no buffer assignment in it: an early stage of the compilation");
         return;
       }
-      summary = writer.Commit(request_.labels);
+      summary = writer.Commit(item.labels);
     }
     ++totals_.stored;
     totals_.already_there += summary.already_there;
     totals_.truncated += summary.truncated;
     totals_.damaged += summary.damaged;
-    observer_.Stored(path, summary);
+    observer_.Stored(task.path, summary);
   }
 
   Database& database_;
   const IngestRequest& request_;
+  const std::vector<IngestItem> items_;
   IngestObserver& observer_;
   const std::atomic<bool>* const stop_;
   ImportOptions options_;
   IngestTotals totals_;
+  bool found_in_folder_ = false;
 };
 
 }  // namespace

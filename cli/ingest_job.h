@@ -16,16 +16,29 @@
 
 namespace oomdb {
 
+// A path and what is known of it beyond what it says itself.
+struct IngestItem {
+  std::string path;
+  std::optional<std::string> run;
+  std::optional<std::string> host;
+  std::map<std::string, std::string> labels;
+  std::string origin;   // Where it is named, such as "runs.csv line 3".
+  std::string problem;  // Not empty: nothing to read, only this to tell.
+};
+
 struct IngestRequest {
   // Files, folders (with all below them), or "-" for standard input.
   std::vector<std::string> paths;
   std::optional<std::string> run;   // --run; else from the path.
   std::optional<std::string> host;  // --host; else from the path, else as recorded.
   std::map<std::string, std::string> labels;
+  std::vector<IngestItem> items;  // After the paths; what they say themselves wins.
   ImportOptions options;
+  // That read; from 2 on, ahead of the one that stores. What is stored is the same.
+  int threads = 1;
 };
 
-// Hears of each file as it is done, in the order in which they are read.
+// Hears of each file as it is done, in the order in which they are named.
 class IngestObserver {
  public:
   virtual ~IngestObserver() = default;
@@ -34,6 +47,9 @@ class IngestObserver {
   virtual void Rejected(const std::string& path, const std::string& reason) = 0;
   // In a folder, and nothing that we read.
   virtual void PassedOver(const std::string& path, const std::string& reason) = 0;
+  // How far it is: `bytes` of all files' bytes, as they lie there.
+  virtual void Progress(int64_t /*files*/, int64_t /*all_files*/, int64_t /*bytes*/,
+                        int64_t /*all_bytes*/) {}
 };
 
 struct IngestTotals {
@@ -49,7 +65,7 @@ struct IngestTotals {
   ExitCode exit_code() const;
 };
 
-// One transaction per capture, in sorted order per path. Throws Error only for what concerns the
+// One transaction per capture, in sorted order per item. Throws Error only for what concerns the
 // database; a file that can't be read is rejected.
 IngestTotals IngestPaths(Database& database, const IngestRequest& request, IngestObserver& observer,
                          const std::atomic<bool>* stop = nullptr);

@@ -20,6 +20,8 @@ void RegisterReport(CLI::App& app, ExitCode& exit_code);
 void RegisterQuery(CLI::App& app, ExitCode& exit_code);
 void RegisterList(CLI::App& app, ExitCode& exit_code);
 void RegisterShow(CLI::App& app, ExitCode& exit_code);
+void RegisterCheck(CLI::App& app, ExitCode& exit_code);
+void RegisterMerge(CLI::App& app, ExitCode& exit_code);
 void RegisterForget(CLI::App& app, ExitCode& exit_code);
 void RegisterSelfTest(CLI::App& app, ExitCode& exit_code);
 

@@ -50,6 +50,17 @@ void BulkInsert::Add(std::initializer_list<SqlValue> row) {
   if (static_cast<int>(row.size()) != column_count_)
     throw std::logic_error(head_ + ": wrong number of cells");
   waiting_.insert(waiting_.end(), row.begin(), row.end());
+  FlushFullBatch();
+}
+
+void BulkInsert::Add(std::vector<SqlValue> row) {
+  if (static_cast<int>(row.size()) != column_count_)
+    throw std::logic_error(head_ + ": wrong number of cells");
+  for (SqlValue& cell : row) waiting_.push_back(std::move(cell));
+  FlushFullBatch();
+}
+
+void BulkInsert::FlushFullBatch() {
   if (waiting_.size() < static_cast<size_t>(column_count_) * kRowsPerStatement) return;
   if (batch_ == nullptr) batch_ = Prepare(kRowsPerStatement);
   for (size_t i = 0; i < waiting_.size(); ++i) waiting_[i].Bind(*batch_, static_cast<int>(i) + 1);

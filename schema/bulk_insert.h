@@ -46,11 +46,13 @@ class BulkInsert {
 
   // Throws SQLite::Exception when the database refuses a full batch.
   void Add(std::initializer_list<SqlValue> row);
+  void Add(std::vector<SqlValue> row);
   // Inserts what is waiting. Rows that were never flushed are lost.
   void Flush();
 
  private:
   std::unique_ptr<SQLite::Statement> Prepare(int rows);
+  void FlushFullBatch();
 
   SQLite::Database& connection_;
   const std::string head_;

@@ -283,11 +283,15 @@ CaptureSummary CaptureWriter::Commit(const std::map<std::string, std::string>& l
 CaptureSummary CaptureWriter::CommitKnown(int64_t capture_id, const std::optional<std::string>& run,
                                           const std::optional<std::string>& host,
                                           const std::map<std::string, std::string>& labels) {
-  SQLite::Statement update(state_->connection,
-                           "UPDATE captures SET run = COALESCE(?1, run), host = COALESCE(?2, "
-                           "host) WHERE capture_id = ?3 RETURNING kind, status, run, host");
-  run.has_value() ? update.bind(1, CleanText(*run)) : update.bind(1);
-  host.has_value() ? update.bind(2, CleanText(*host)) : update.bind(2);
+  // Nothing new said of it: then nothing is written, and nothing synced to disk.
+  const bool changes = run.has_value() || host.has_value();
+  SQLite::Statement update(
+      state_->connection,
+      changes ? "UPDATE captures SET run = COALESCE(?1, run), host = COALESCE(?2, host) WHERE "
+                "capture_id = ?3 RETURNING kind, status, run, host"
+              : "SELECT kind, status, run, host FROM captures WHERE capture_id = ?3");
+  if (run.has_value()) update.bind(1, CleanText(*run));
+  if (host.has_value()) update.bind(2, CleanText(*host));
   update.bind(3, capture_id);
   if (!update.executeStep()) throw Error("the capture is gone");
   const auto text = [&](int column) {

@@ -35,9 +35,7 @@ std::string NotReferenced(SQLite::Database& connection, const std::string& targe
 
 }  // namespace
 
-void ForgetCaptures(Database& database, const std::vector<int64_t>& capture_ids) {
-  SQLite::Database& connection = database.connection();
-  SQLite::Transaction transaction(connection, SQLite::TransactionBehavior::IMMEDIATE);
+void DeleteCaptureRows(SQLite::Database& connection, const std::vector<int64_t>& capture_ids) {
   connection.exec("CREATE TEMP TABLE forgotten (capture_id INTEGER PRIMARY KEY)");
   SQLite::Statement insert(connection, "INSERT OR IGNORE INTO temp.forgotten VALUES (?)");
   for (const int64_t id : capture_ids) {
@@ -55,6 +53,13 @@ void ForgetCaptures(Database& database, const std::vector<int64_t>& capture_ids)
   }
   connection.exec(
       "DELETE FROM captures WHERE capture_id IN (SELECT capture_id FROM temp.forgotten)");
+  connection.exec("DROP TABLE temp.forgotten");
+}
+
+void ForgetCaptures(Database& database, const std::vector<int64_t>& capture_ids) {
+  SQLite::Database& connection = database.connection();
+  SQLite::Transaction transaction(connection, SQLite::TransactionBehavior::IMMEDIATE);
+  DeleteCaptureRows(connection, capture_ids);
   connection.exec(
       "DELETE FROM run_labels WHERE run NOT IN (SELECT run FROM captures WHERE run IS NOT NULL)");
   // Plans that no module has: first their rows, then themselves, then the texts.
@@ -66,7 +71,6 @@ void ForgetCaptures(Database& database, const std::vector<int64_t>& capture_ids)
   }
   connection.exec("DELETE FROM stored_plans WHERE " + unused);
   connection.exec(NotReferenced(connection, "strings", "string_id"));
-  connection.exec("DROP TABLE temp.forgotten");
   transaction.commit();
 }
 

@@ -8,11 +8,19 @@
 
 #include "schema/database.h"
 
+namespace SQLite {
+class Database;
+}
+
 namespace oomdb {
 
 // Removes these captures with all their rows, the plans that no other capture has, the labels of
 // runs that have no capture left, and the texts that nothing refers to, in one transaction.
 void ForgetCaptures(Database& database, const std::vector<int64_t>& capture_ids);
+
+// Only their rows, within a transaction of the caller's: what they shared with others stays, and so
+// do labels, plans and texts.
+void DeleteCaptureRows(SQLite::Database& connection, const std::vector<int64_t>& capture_ids);
 
 }  // namespace oomdb
 

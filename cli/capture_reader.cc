@@ -1,0 +1,100 @@
+#include "cli/capture_reader.h"
+
+#include <string_view>
+#include <utility>
+
+namespace oomdb {
+namespace {
+
+const Importer* ImporterFor(std::string_view path) {
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  for (const Importer& importer : Importers()) {
+    if (importer.claims(name)) return &importer;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+CaptureReader::CaptureReader(const std::vector<IngestTask>& tasks, const ImportOptions& options,
+                             int threads, std::set<std::string> known,
+                             const std::atomic<bool>* stop)
+    : tasks_(tasks), options_(options), known_(std::move(known)), stop_(stop) {
+  if (threads < 2) return;
+  for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { Work(); });
+}
+
+CaptureReader::~CaptureReader() {
+  {
+    const std::lock_guard lock(mutex_);
+    quit_ = true;
+  }
+  room_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+ReadCapture CaptureReader::Open(const IngestTask& task) const {
+  ReadCapture read;
+  if (!task.is_file()) return read;
+  read.importer = ImporterFor(task.path);
+  if (read.importer == nullptr && task.path != "-") return read;
+  try {
+    read.source = OpenSource(task.path);
+    read.content_hash = ContentHash(*read.source);
+  } catch (...) {
+    read.error = std::current_exception();
+  }
+  return read;
+}
+
+ReadCapture CaptureReader::ReadAhead(const IngestTask& task) const {
+  if (task.path == "-") return {};
+  ReadCapture read = Open(task);
+  if (read.source == nullptr || read.error != nullptr || known_.count(read.content_hash) > 0 ||
+      read.source->size() > static_cast<uint64_t>(kMaxBytes)) {
+    return read;
+  }
+  try {
+    auto facts = std::make_unique<RecordedFacts>(stop_, &quit_);
+    read.importer->import(*read.source, options_, *facts);
+    read.facts = std::move(facts);
+  } catch (...) {
+    read.error = std::current_exception();
+  }
+  return read;
+}
+
+bool CaptureReader::HasRoom() const {
+  const size_t ahead = next_ - taken_;
+  if (ahead == 0) return true;
+  return ahead < kMaxFilesPerThread * threads_.size() &&
+         bytes_ahead_ + tasks_[next_].bytes <= kMaxBytes;
+}
+
+void CaptureReader::Work() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    room_.wait(lock, [&] { return quit_ || next_ == tasks_.size() || HasRoom(); });
+    if (quit_ || next_ == tasks_.size()) return;
+    const size_t task = next_++;
+    bytes_ahead_ += tasks_[task].bytes;
+    lock.unlock();
+    ReadCapture read = ReadAhead(tasks_[task]);
+    lock.lock();
+    read_.emplace(task, std::move(read));
+    ready_.notify_all();
+  }
+}
+
+ReadCapture CaptureReader::Take(size_t task) {
+  if (threads_.empty()) return Open(tasks_[task]);
+  std::unique_lock lock(mutex_);
+  for (; taken_ < task; ++taken_) bytes_ahead_ -= tasks_[taken_].bytes;
+  room_.notify_all();
+  ready_.wait(lock, [&] { return read_.count(task) > 0; });
+  ReadCapture read = std::move(read_.extract(task).mapped());
+  lock.unlock();
+  return tasks_[task].path == "-" ? Open(tasks_[task]) : std::move(read);
+}
+
+}  // namespace oomdb

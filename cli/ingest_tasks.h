@@ -1,0 +1,32 @@
+// What an ingest has to do, in the order in which it does it.
+#ifndef OOMDB_CLI_INGEST_TASKS_H_
+#define OOMDB_CLI_INGEST_TASKS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cli/ingest_job.h"
+
+namespace oomdb {
+
+// One file to read; or a problem to tell; or the end of a folder, in which something should have
+// been found.
+struct IngestTask {
+  size_t item = 0;   // Of those asked for.
+  std::string path;  // The file; else the path that was asked for.
+  bool in_folder = false;
+  bool ends_folder = false;
+  std::string problem;  // Not empty: there is nothing to read here, and why.
+  int64_t bytes = 0;    // As it lies there: of a compressed file, the compressed size.
+
+  bool is_file() const { return problem.empty() && !ends_folder; }
+};
+
+// Finds the files of all items: sorted per item, the items in their order.
+std::vector<IngestTask> FindIngestTasks(const std::vector<IngestItem>& items);
+
+}  // namespace oomdb
+
+#endif  // OOMDB_CLI_INGEST_TASKS_H_

@@ -1,0 +1,81 @@
+// oomdb merge: databases made on different hosts into one.
+#include "schema/merge.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "cli/interrupt.h"
+#include "cli/options.h"
+#include "cli/terminal.h"
+#include "cli/verbs.h"
+#include "queries/catalogue.h"
+
+namespace oomdb {
+namespace {
+
+struct Options {
+  std::string out;
+  std::vector<std::string> in;
+};
+
+// Before anything is written: one wrong name among many must not leave half a merge.
+void CheckInputs(const Options& options) {
+  for (const std::string& path : options.in) {
+    std::error_code ignored;
+    if (path == options.out || std::filesystem::equivalent(path, options.out, ignored)) {
+      throw Error(fmt::format("{}: merged into itself; OUT is another file than each IN", path),
+                  ExitCode::kUsage);
+    }
+    Database::OpenReadOnly(path, {});
+  }
+}
+
+void Talk(const std::string& path, const MergeSummary& summary) {
+  std::string line = fmt::format("{}: {} captures added, {} there already", path, summary.added,
+                                 summary.already_there);
+  if (summary.labels_differ > 0) {
+    line += fmt::format("; {} labels differ from those of the same run, the lesser text stays",
+                        summary.labels_differ);
+  }
+  std::cerr << Sanitize(line) << '\n';
+}
+
+void Run(const Options& options) {
+  IgnoreBrokenPipes();
+  CheckInputs(options);
+  Database out = Database::OpenForIngest(options.out, Catalogue::Get().views());
+  for (const std::string& path : options.in) {
+    if (StopRequested()) {
+      throw Error("interrupted: what came before is merged; the same command goes on",
+                  ExitCode::kInterrupted);
+    }
+    Database in = Database::OpenReadOnly(path, {});
+    Talk(path, MergeDatabase(out, in, &StopRequested()));
+  }
+  std::cerr << fmt::format("next: oomdb list captures --db {}\n", ShellQuote(options.out));
+}
+
+}  // namespace
+
+void RegisterMerge(CLI::App& app, ExitCode&) {
+  CLI::App* const verb = app.add_subcommand("merge", "Unite databases of different hosts in one");
+  const auto options = std::make_shared<Options>();
+  verb->add_option("OUT", options->out, "The database to merge into; made when it is missing")
+      ->required();
+  verb->add_option("IN", options->in, "The databases to read")->required();
+  verb->footer(
+      "By content, so any order and any number of times give the same. Runs, hosts and labels\n"
+      "come along; where two databases name one capture differently, the lesser path's words win.\n"
+      "Exit: 0 merged, 1 an IN is missing or damaged, 5 one is newer than this oomdb or not its.\n"
+      "Example: oomdb merge all.db oom.db");
+  verb->callback([options] { Run(*options); });
+}
+
+}  // namespace oomdb

@@ -1,0 +1,71 @@
+// The facts of one capture, kept in memory: so that reading can happen on one thread and storing on
+// another.
+#ifndef OOMDB_INGEST_BASE_RECORDED_FACTS_H_
+#define OOMDB_INGEST_BASE_RECORDED_FACTS_H_
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+#include "ingest/base/facts.h"
+
+namespace oomdb {
+
+class RecordedFacts : public FactSink {
+ public:
+  // When one of them becomes true, the next fact throws Error with kInterrupted. They may be null.
+  explicit RecordedFacts(const std::atomic<bool>* stop = nullptr,
+                         const std::atomic<bool>* quit = nullptr)
+      : stop_(stop), quit_(quit) {}
+
+  void Add(const CaptureFact& fact) override;
+  void Add(const IssueFact& fact) override;
+  void Add(const DeviceFact& fact) override;
+  void Add(const ModuleFact& fact) override;
+  void Add(const AllocatorFact& fact) override;
+  void Add(const ExecutionFact& fact) override;
+  void Add(const AllocationFact& fact) override;
+  void Add(const HostEventFact& fact) override;
+
+  // Hands all of them to `sink` in the order in which they came, so that it does what it would have
+  // done had it been there.
+  void Replay(FactSink& sink) const;
+
+ private:
+  enum class Kind : uint8_t {
+    kCapture,
+    kIssue,
+    kDevice,
+    kModule,
+    kAllocator,
+    kExecution,
+    kAllocation,
+    kEvent
+  };
+
+  void Next(Kind kind);
+  // A copy that lives as long as this.
+  std::string_view Lasting(std::string_view text);
+
+  const std::atomic<bool>* stop_;
+  const std::atomic<bool>* quit_;
+  // A list per kind, and the kinds in order: a variant per fact would make every event as large as
+  // an execution.
+  std::vector<Kind> order_;
+  std::vector<CaptureFact> captures_;
+  std::vector<IssueFact> issues_;
+  std::vector<DeviceFact> devices_;
+  std::vector<ModuleFact> modules_;
+  std::vector<AllocatorFact> allocators_;
+  std::vector<ExecutionFact> executions_;
+  std::vector<AllocationFact> allocations_;
+  std::vector<HostEventFact> events_;
+  std::unordered_set<std::string> texts_;
+};
+
+}  // namespace oomdb
+
+#endif  // OOMDB_INGEST_BASE_RECORDED_FACTS_H_
