@@ -23,6 +23,7 @@ constexpr void (*kVerbs[])(CLI::App&, ExitCode&) = {
     RegisterIngest,
     RegisterReport,
     RegisterQuery,  RegisterList, RegisterShow, RegisterForget, RegisterSelfTest,
+    RegisterHosts, RegisterCompare, RegisterSweep,
 };
 
 int Fail(const std::string& what, ExitCode code) {

@@ -21,6 +21,9 @@ void RegisterQuery(CLI::App& app, ExitCode& exit_code);
 void RegisterList(CLI::App& app, ExitCode& exit_code);
 void RegisterShow(CLI::App& app, ExitCode& exit_code);
 void RegisterForget(CLI::App& app, ExitCode& exit_code);
+void RegisterHosts(CLI::App& app, ExitCode& exit_code);
+void RegisterCompare(CLI::App& app, ExitCode& exit_code);
+void RegisterSweep(CLI::App& app, ExitCode& exit_code);
 void RegisterSelfTest(CLI::App& app, ExitCode& exit_code);
 
 }  // namespace oomdb

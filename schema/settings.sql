@@ -65,5 +65,9 @@ INSERT INTO settings (name, setting, meaning) VALUES
    'plan below which it is not mentioned that hosts compiled it differently'),
   ('sweep_min_points', 3,
    'points of one module in a sweep before its limit is looked for'),
+  ('regression_min_bytes', 1048576,
+   'rise of a module''s peak over its baseline below which nothing is said'),
+  ('regression_min_percent', 2,
+   'rise of a module''s peak, as a share of its baseline, from which it is a regression'),
   ('items_max', 20,
    'evidence rows that a finding lists');

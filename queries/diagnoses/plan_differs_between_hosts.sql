@@ -31,7 +31,7 @@ WITH placed AS (
   SELECT
     c.capture_id, c.run, c.host,
     m.module_id, m.name, m.plan_bytes, m.parameter_bytes, m.output_bytes, m.temp_bytes,
-    m.instruction_count,
+    m.instruction_count, COALESCE(m.platform, '') AS platform,
     ROW_NUMBER() OVER (
       PARTITION BY c.capture_id, m.name
       ORDER BY m.plan_bytes DESC, m.instruction_count DESC, m.module_id
@@ -44,11 +44,11 @@ WITH placed AS (
 voted AS (
   SELECT
     p.capture_id, p.run, p.host, p.module_id, p.name, p.plan_bytes, p.parameter_bytes,
-    p.output_bytes, p.temp_bytes, p.instruction_count,
-    COUNT(*) OVER (PARTITION BY p.run, p.name) AS hosts,
+    p.output_bytes, p.temp_bytes, p.instruction_count, p.platform,
+    COUNT(*) OVER (PARTITION BY p.run, p.name, p.platform) AS hosts,
     COUNT(*) OVER (
-      PARTITION BY p.run, p.name, p.plan_bytes, p.parameter_bytes, p.output_bytes, p.temp_bytes,
-        p.instruction_count
+      PARTITION BY p.run, p.name, p.platform, p.plan_bytes, p.parameter_bytes, p.output_bytes,
+        p.temp_bytes, p.instruction_count
     ) AS votes
   FROM placed p
   WHERE p.place = 1
@@ -56,9 +56,9 @@ voted AS (
 ordered AS (
   SELECT
     v.capture_id, v.run, v.host, v.module_id, v.name, v.plan_bytes, v.parameter_bytes,
-    v.output_bytes, v.temp_bytes, v.instruction_count, v.hosts, v.votes,
+    v.output_bytes, v.temp_bytes, v.instruction_count, v.platform, v.hosts, v.votes,
     ROW_NUMBER() OVER (
-      PARTITION BY v.run, v.name
+      PARTITION BY v.run, v.name, v.platform
       ORDER BY v.votes DESC, v.plan_bytes, v.instruction_count, v.capture_id
     ) AS place
   FROM voted v
@@ -74,7 +74,7 @@ usual AS (
     MAX(CASE WHEN o.place = 1 THEN o.temp_bytes END) OVER w AS usual_temp_bytes,
     MAX(CASE WHEN o.place = 1 THEN o.instruction_count END) OVER w AS usual_instruction_count
   FROM ordered o
-  WINDOW w AS (PARTITION BY o.run, o.name)
+  WINDOW w AS (PARTITION BY o.run, o.name, o.platform)
 )
 SELECT
   u.capture_id,
@@ -88,7 +88,9 @@ SELECT
   CASE WHEN u.plan_bytes <> u.usual_plan_bytes THEN 'warning' ELSE 'info' END AS severity,
   'read' AS evidence,
   COALESCE(u.host, 'A host without a name') || ' compiled another ' || u.name || ' than '
-    || CAST(u.usual_votes AS VARCHAR(20)) || ' of ' || CAST(u.hosts AS VARCHAR(20)) || ' hosts'
+    || CASE WHEN u.hosts = 2 THEN 'the other host'
+      ELSE CAST(u.usual_votes AS VARCHAR(20)) || ' of ' || CAST(u.hosts AS VARCHAR(20)) || ' hosts'
+    END
     || CASE WHEN u.plan_bytes <> u.usual_plan_bytes
       THEN ': it needs ' || CAST(u.plan_bytes AS VARCHAR(20)) || ' bytes, not '
         || CAST(u.usual_plan_bytes AS VARCHAR(20)) || ' bytes'

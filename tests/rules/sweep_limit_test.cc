@@ -20,7 +20,7 @@ void Point(RuleDatabase& database, const std::string& batch, int64_t plan_bytes,
   step.Parameter(64_MiB);
   step.Temp(plan_bytes - 64_MiB);
   GpuStory story;
-  story.Pool(0, 1_GiB, {.in_use_before = 64_MiB}).Module(step, 7);
+  story.Pool(0, 1_GiB, {.in_use_before = 64_MiB, .memory_bytes = 1_GiB}).Module(step, 7);
   if (plan_bytes <= 1_GiB) story.Step("jit_step", {.free_outputs = true});
   database.Ingest(story.Bytes(), run);
   database.Execute(fmt::format("INSERT INTO run_labels VALUES ('{}', 'batch', '{}')", run, batch));
