@@ -168,6 +168,11 @@ class Page {
   }
 
  private:
+  static bool HasKinks(const Curve& curve) {
+    return std::any_of(curve.points.begin(), curve.points.end(),
+                       [](const Point& point) { return point.kink; });
+  }
+
   std::string Named(const Point& point) const { return label_ + "=" + Safe(point.label); }
 
   std::string Sentence(const Curve& curve) const {
@@ -184,9 +189,9 @@ class Page {
     if (fitting == nullptr && failing == nullptr) {
       sentence = fmt::format("{} of {}; what fits is unknown: --capacity says it", points, module_);
     } else if (failing == nullptr) {
-      sentence = fmt::format("all {} of {} fit, {} the largest with {} of {}", points, module_,
-                             Named(*fitting), HumanBytes(fitting->plan_bytes),
-                             HumanBytes(*fitting->capacity_bytes));
+      sentence = fmt::format("{} of {} fit{}, the largest, {}, with {} of {}", points, module_,
+                             curve.points.size() == 1 ? "s" : "", Named(*fitting),
+                             HumanBytes(fitting->plan_bytes), HumanBytes(*fitting->capacity_bytes));
     } else if (fitting == nullptr) {
       sentence =
           fmt::format("no {} of {} fits: {} needs {} of {}", label_, module_, Named(*failing),
@@ -202,6 +207,7 @@ class Page {
 
   void WritePoints(const Curve& curve) {
     std::vector<std::vector<Cell>> rows;
+    const bool kinks = HasKinks(curve);
     for (const Point& point : curve.points) {
       rows.push_back(
           {Safe(point.label), HumanBytes(point.plan_bytes), BytesOrDash(point.peak_bytes),
@@ -210,12 +216,16 @@ class Page {
            : *point.fits ? "yes"
                          : "no",
            curve.fit && point.number ? HumanBytes(std::llround(curve.fit->At(*point.number))) : "–",
-           Safe(point.run),
-           point.kink ? fmt::format("{} instructions rematerialized: not in the fit", *point.remat)
-                      : ""});
+           Safe(point.run)});
+      if (!kinks) continue;
+      rows.back().emplace_back(
+          point.kink ? fmt::format("{} instructions rematerialized: not in the fit", *point.remat)
+                     : "");
     }
-    WriteTable(out_, {label_, "plan", "peak", "capacity", "fits", "fit (inferred)", "run", ""},
-               rows, look_);
+    std::vector<std::string> columns = {label_, "plan",           "peak", "capacity",
+                                        "fits", "fit (inferred)", "run"};
+    if (kinks) columns.emplace_back("");
+    WriteTable(out_, columns, rows, look_);
   }
 
   void WritePlot(const Curve& curve) {
@@ -263,8 +273,7 @@ class Page {
     out_ << fmt::format("plan ≈ {} (inferred: {} over {}, residual {:.2g} %)\n", terms, fit.terms,
                         Plural(static_cast<int64_t>(curve.fitted), "point"), 100 * fit.residual);
     if (!curve.capacity_bytes) return;
-    const bool kinks = std::any_of(curve.points.begin(), curve.points.end(),
-                                   [](const Point& point) { return point.kink; });
+    const bool kinks = HasKinks(curve);
     if (curve.breaks_at) {
       out_ << fmt::format("it passes {} at {}={} (inferred){}\n", HumanBytes(*curve.capacity_bytes),
                           label_, Short(*curve.breaks_at),
@@ -314,9 +323,19 @@ void Run(const Options& options, ExitCode& exit_code) {
   const TableOptions look = output.table_options();
   if (look.format == TableFormat::kTable || look.format == TableFormat::kMarkdown) {
     Page page(output.stream(), options, module, look);
+    int64_t alone = 0;
     for (size_t i = 0; i < curves.size(); ++i) {
+      // Beside a curve a single point says nothing of the label.
+      if (i > 0 && curves[i].points.size() == 1) {
+        ++alone;
+        continue;
+      }
       if (i > 0) output.stream() << "\n";
       page.Write(curves[i]);
+    }
+    if (alone > 0) {
+      output.stream() << "left out: " << Plural(alone, "run")
+                      << " with other labels of their own\n";
     }
   } else {
     WriteRows(output.stream(), options, module, curves, look);

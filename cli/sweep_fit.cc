@@ -75,6 +75,8 @@ std::optional<SweepFit> FitSweep(const std::vector<FitPoint>& points) {
     const double error = std::sqrt(squares / freedom);
     if (best && !(error < (both ? best_error / 2 : best_error))) continue;
     fit.residual = mean == 0 ? 0 : std::sqrt(squares / static_cast<double>(points.size())) / mean;
+    // Of a curve that meets every point only rounding is left.
+    if (fit.residual < 1e-12) fit.residual = 0;
     fit.terms = candidate.terms;
     best = fit;
     best_error = error;
