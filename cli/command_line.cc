@@ -20,8 +20,8 @@ namespace {
 
 // In the order in which help names them.
 constexpr void (*kVerbs[])(CLI::App&, ExitCode&) = {
-    RegisterIngest, RegisterReport,   RegisterQuery, RegisterList,  RegisterShow,
-    RegisterForget, RegisterSelfTest, RegisterCheck, RegisterMerge,
+    RegisterIngest,   RegisterReport, RegisterQuery,   RegisterList,  RegisterShow,  RegisterForget,
+    RegisterSelfTest, RegisterHosts,  RegisterCompare, RegisterSweep, RegisterCheck, RegisterMerge,
 };
 
 int Fail(const std::string& what, ExitCode code) {

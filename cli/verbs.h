@@ -23,6 +23,9 @@ void RegisterShow(CLI::App& app, ExitCode& exit_code);
 void RegisterCheck(CLI::App& app, ExitCode& exit_code);
 void RegisterMerge(CLI::App& app, ExitCode& exit_code);
 void RegisterForget(CLI::App& app, ExitCode& exit_code);
+void RegisterHosts(CLI::App& app, ExitCode& exit_code);
+void RegisterCompare(CLI::App& app, ExitCode& exit_code);
+void RegisterSweep(CLI::App& app, ExitCode& exit_code);
 void RegisterSelfTest(CLI::App& app, ExitCode& exit_code);
 
 }  // namespace oomdb

@@ -73,14 +73,20 @@ std::vector<std::string> MaterializationOrder(const Catalogue& catalogue) {
 }
 
 void MaterializeRules(Database& database, const Catalogue& catalogue) {
+  for (const std::string& id : MaterializationOrder(catalogue)) {
+    MaterializeView(database, catalogue, id);
+  }
+}
+
+void MaterializeView(Database& database, const Catalogue& catalogue, const std::string& id,
+                     const std::string& condition) {
   SQLite::Database& connection = database.connection();
   // Where the views of this session are: see Database::OpenReadOnly and Database::Throwaway.
   const std::string schema = database.path().empty() ? "main" : "temp";
-  for (const std::string& id : MaterializationOrder(catalogue)) {
-    connection.exec(fmt::format("DROP VIEW IF EXISTS {}.{}", schema, id));
-    connection.exec(
-        fmt::format("CREATE TABLE {}.{} AS {}", schema, id, catalogue.Find(id)->select));
-  }
+  connection.exec(fmt::format("DROP VIEW IF EXISTS {}.{}", schema, id));
+  connection.exec(fmt::format("CREATE TABLE {}.{} AS SELECT * FROM ({}){}", schema, id,
+                              catalogue.Find(id)->select,
+                              condition.empty() ? "" : " WHERE " + condition));
 }
 
 }  // namespace oomdb

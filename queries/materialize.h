@@ -7,6 +7,9 @@
 #ifndef OOMDB_QUERIES_MATERIALIZE_H_
 #define OOMDB_QUERIES_MATERIALIZE_H_
 
+#include <string>
+#include <vector>
+
 #include "queries/catalogue.h"
 #include "schema/database.h"
 
@@ -16,6 +19,11 @@ namespace oomdb {
 // tables with the same rows. Views over stored tables alone stay views. What is ingested or set
 // afterwards is not seen. Throws SQLite::Exception.
 void MaterializeRules(Database& database, const Catalogue& catalogue);
+
+// The same for one view, of whose rows those that meet `condition` are kept (all without one): for
+// who asks for few of them, several times.
+void MaterializeView(Database& database, const Catalogue& catalogue, const std::string& id,
+                     const std::string& condition = "");
 
 // The ids of the entries to compute, each after those it mentions.
 std::vector<std::string> MaterializationOrder(const Catalogue& catalogue);

@@ -1,0 +1,325 @@
+// oomdb compare: what a run needs more, or less, than another, and which buffers make the
+// difference.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/open_captures.h"
+#include "cli/options.h"
+#include "cli/report_page.h"
+#include "cli/report_values.h"
+#include "cli/terminal.h"
+#include "cli/units.h"
+#include "cli/verbs.h"
+#include "queries/catalogue.h"
+#include "queries/materialize.h"
+#include "schema/query.h"
+
+namespace oomdb {
+namespace {
+
+constexpr size_t kOpWidth = 44;
+
+struct Options {
+  std::string base;
+  std::string changed;  // NEW.
+  std::string database;
+  size_t top = 20;
+  SettingOptions settings;
+  OutputOptions output;
+};
+
+struct Difference {
+  std::string module, kind, change, role, op_name, place, instruction, base_shape, new_shape;
+  std::optional<int64_t> base_bytes, new_bytes;
+  int64_t module_place = 0, delta_bytes = 0, base_count = 0, new_count = 0;
+};
+
+constexpr char kDifferences[] =
+    "SELECT base_run, new_run, module_name, place, kind, change, base_bytes, new_bytes, "
+    "delta_bytes, base_count, new_count, base_shape, new_shape, instruction, role, op_name, "
+    "source_file, source_line FROM run_comparison WHERE base_run = :base AND new_run = :new "
+    "ORDER BY module_name, place, CASE kind WHEN 'module' THEN 0 ELSE 1 END, ABS(delta_bytes) "
+    "DESC, kind, op_name, new_shape, base_shape";
+
+std::vector<Difference> ReadDifferences(const Rows& rows) {
+  std::vector<Difference> differences;
+  for (const Row& row : rows.rows) {
+    Difference d;
+    d.module = Text(row[2]);
+    d.module_place = Integer(row[3]);
+    d.kind = Text(row[4]);
+    d.change = Text(row[5]);
+    d.base_bytes = MaybeInteger(row[6]);
+    d.new_bytes = MaybeInteger(row[7]);
+    d.delta_bytes = Integer(row[8]);
+    d.base_count = Integer(row[9]);
+    d.new_count = Integer(row[10]);
+    d.base_shape = Text(row[11]);
+    d.new_shape = Text(row[12]);
+    d.instruction = Text(row[13]);
+    d.role = Text(row[14]);
+    d.op_name = Text(row[15]);
+    d.place = Place(Text(row[16]), MaybeInteger(row[17]), "");
+    differences.push_back(std::move(d));
+  }
+  return differences;
+}
+
+std::string Signed(int64_t bytes) {
+  return bytes > 0 ? "+" + HumanBytes(bytes) : HumanBytes(bytes);
+}
+
+// "4 × f32[8,1024,512]".
+std::string Buffers(int64_t count, const std::string& shape) {
+  if (count == 0) return "–";
+  return shape.empty() ? std::to_string(count) : fmt::format("{} × {}", count, Safe(shape));
+}
+
+// Of a path its last part, where that tells the two apart.
+std::string Short(const std::string& name, const std::string& other) {
+  const auto last = [](const std::string& path) {
+    return std::filesystem::path(path).lexically_normal().filename().string();
+  };
+  return Safe(last(name).empty() || last(name) == last(other) ? name : last(name));
+}
+
+class Page {
+ public:
+  Page(std::vector<Difference> differences, const Options& options)
+      : differences_(std::move(differences)),
+        options_(options),
+        base_(Short(options.base, options.changed)),
+        new_(Short(options.changed, options.base)) {
+    for (const Difference& d : differences_) {
+      if (d.kind != "module") continue;
+      modules_.push_back(&d);
+      if (d.base_count == 0 || d.new_count == 0) continue;
+      if (main_ == nullptr || Largest(d) > Largest(*main_)) main_ = &d;
+    }
+    // What both have first, the largest of it above all.
+    std::stable_sort(modules_.begin(), modules_.end(),
+                     [](const auto* a, const auto* b) { return Largest(*a) > Largest(*b); });
+  }
+
+  std::string Sentence() const {
+    if (main_ == nullptr) return fmt::format("{} and {} have no module in common", base_, new_);
+    const std::string where =
+        fmt::format("{} → {} in {}", HumanBytes(main_->base_bytes.value_or(0)),
+                    HumanBytes(main_->new_bytes.value_or(0)), Safe(main_->module));
+    if (main_->delta_bytes == 0) {
+      return fmt::format("{} peaks as high as {}: {}", new_, base_, where);
+    }
+    const bool higher = main_->delta_bytes > 0;
+    std::string sentence =
+        fmt::format("{} peaks {} {} than {} ({})", new_, HumanBytes(std::abs(main_->delta_bytes)),
+                    higher ? "higher" : "lower", base_, where);
+    const Difference* const cause = LeadingBuffer();
+    if (cause == nullptr) return sentence;
+    sentence += fmt::format("; {} {} is {}", HumanBytes(std::abs(cause->delta_bytes)),
+                            higher ? "more" : "less", Name(*cause));
+    sentence += cause->change == "appeared" ? ", new"
+                : cause->change == "went"   ? ", gone"
+                                            : ", which " + cause->change;
+    return sentence + (cause->place.empty() ? "" : ", " + Safe(cause->place));
+  }
+
+  void Write(std::ostream& out, const TableOptions& look) const {
+    out << Paint(Style::kBold, Sentence(), look.color) << "\n\n";
+    WriteModules(out, look);
+    WriteBuffers(out, look);
+  }
+
+ private:
+  static int64_t Largest(const Difference& d) {
+    return std::max(d.base_bytes.value_or(0), d.new_bytes.value_or(0));
+  }
+
+  bool OfMain(const Difference& d) const {
+    return d.kind != "module" && main_ != nullptr && d.module == main_->module &&
+           d.module_place == main_->module_place;
+  }
+
+  // The buffer that moved the peak most in the direction in which it went.
+  const Difference* LeadingBuffer() const {
+    const Difference* leading = nullptr;
+    for (const Difference& d : differences_) {
+      if (!OfMain(d) || (d.delta_bytes > 0) != (main_->delta_bytes > 0)) continue;
+      if (leading == nullptr || std::abs(d.delta_bytes) > std::abs(leading->delta_bytes)) {
+        leading = &d;
+      }
+    }
+    return leading;
+  }
+
+  static std::string Name(const Difference& d) {
+    const std::string shape = Safe(d.new_shape.empty() ? d.base_shape : d.new_shape);
+    const int64_t count = std::max(d.base_count, d.new_count);
+    if (d.instruction.empty() || d.kind != "temp") {
+      return fmt::format("{}s{}", d.kind, shape.empty() ? "" : ", the largest " + shape);
+    }
+    return Safe(d.instruction) + (count > 1 ? fmt::format(" and {} like it", count - 1) : "");
+  }
+
+  void WriteModules(std::ostream& out, const TableOptions& look) const {
+    std::vector<std::vector<Cell>> rows;
+    size_t same = 0;
+    for (const Difference* d : modules_) {
+      if (d != main_ && d->change == "same") {
+        ++same;
+        continue;
+      }
+      if (rows.size() == options_.top) break;
+      rows.push_back({Safe(d->module), d->base_bytes ? Cell(HumanBytes(*d->base_bytes)) : "–",
+                      d->new_bytes ? Cell(HumanBytes(*d->new_bytes)) : "–", Signed(d->delta_bytes),
+                      d->change});
+    }
+    WriteTable(out, {"module (peak)", base_, new_, "difference", ""}, rows, look);
+    if (same > 0)
+      out << "and " << Plural(static_cast<int64_t>(same), "module") << " with the same peak\n";
+  }
+
+  void WriteBuffers(std::ostream& out, const TableOptions& look) const {
+    if (main_ == nullptr) return;
+    std::vector<std::vector<Cell>> rows;
+    int64_t left_out = 0;
+    for (const char* const change : {"appeared", "grew", "shrank", "went", "same"}) {
+      for (const Difference& d : differences_) {
+        if (!OfMain(d) || d.change != change) continue;
+        if (!Shown(d)) {
+          ++left_out;
+          continue;
+        }
+        rows.push_back(
+            {d.change, Signed(d.delta_bytes), Buffers(d.base_count, d.base_shape),
+             Buffers(d.new_count, d.new_shape), d.role.empty() ? d.kind : d.role,
+             TruncateFront(Safe(ShortOp(d.op_name.empty() ? d.instruction : d.op_name)), kOpWidth),
+             Safe(d.place)});
+      }
+    }
+    if (rows.empty()) {
+      out << "\nat the peak of " << Safe(main_->module) << " both have the same buffers\n";
+      return;
+    }
+    out << "\nat the peak of " << Safe(main_->module) << " (read from the plans)\n";
+    WriteTable(out, {"", "difference", base_, new_, "role", "op", "line"}, rows, look);
+    if (left_out > 0) out << "… " << Plural(left_out, "smaller difference") << " (--top)\n";
+  }
+
+  // Among the --top largest differences.
+  bool Shown(const Difference& d) const {
+    size_t larger = 0;
+    for (const Difference& other : differences_) {
+      if (OfMain(other) && std::abs(other.delta_bytes) > std::abs(d.delta_bytes)) ++larger;
+    }
+    return larger < options_.top;
+  }
+
+  const std::vector<Difference> differences_;
+  const Options& options_;
+  const std::string base_, new_;  // As they are shown.
+  std::vector<const Difference*> modules_;
+  const Difference* main_ = nullptr;  // The largest that both have.
+};
+
+bool HoldsRun(Database& database, const std::string& run) {
+  return !Query(database, "SELECT 1 FROM captures WHERE run = :run LIMIT 1", {{"run", run}})
+              .rows.empty();
+}
+
+bool Exists(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::exists(path, error);
+}
+
+// Runs of a database when it has them, else captures.
+Database Open(const Options& options, ExitCode& exit_code) {
+  if (options.base == options.changed) {
+    throw Error(fmt::format("{} and {} are the same", options.base, options.changed),
+                ExitCode::kUsage);
+  }
+  const bool paths = Exists(options.base) && Exists(options.changed);
+  if (!options.database.empty()) {
+    Database database = OpenCaptures({}, options.database, options.settings, exit_code);
+    if (!paths || (HoldsRun(database, options.base) && HoldsRun(database, options.changed))) {
+      CheckRun(database, options.base);
+      CheckRun(database, options.changed);
+      return database;
+    }
+  } else if (!paths) {
+    throw Error(
+        fmt::format("{}: no such file or folder; to compare runs, name their database with --db",
+                    Exists(options.base) ? options.changed : options.base),
+        ExitCode::kUsage);
+  }
+  Database database = OpenCaptures({options.base}, "", options.settings, exit_code, options.base);
+  ExitCode second = ExitCode::kClean;
+  AddCaptures(database, {options.changed}, second, options.changed);
+  if (second != ExitCode::kClean) exit_code = second;
+  if (!HoldsRun(database, options.base)) {
+    throw Error(fmt::format("{} and {} hold the same captures", options.base, options.changed),
+                ExitCode::kUsage);
+  }
+  return database;
+}
+
+// A large database has thousands of plans: only those of the two runs are looked at.
+void KeepTwoRuns(Database& database, const Options& options) {
+  std::string ids;
+  for (const Row& row :
+       Query(database, "SELECT module_id FROM run_modules WHERE run = :base OR run = :new",
+             {{"base", options.base}, {"new", options.changed}})
+           .rows) {
+    ids += (ids.empty() ? "" : ", ") + std::to_string(Integer(row[0]));
+  }
+  const std::string condition = fmt::format("module_id IN ({})", ids);
+  MaterializeView(database, Catalogue::Get(), "run_modules", condition);
+  MaterializeView(database, Catalogue::Get(), "peak_parts", condition);
+}
+
+void Run(const Options& options, ExitCode& exit_code) {
+  Output output(options.output);
+  Database database = Open(options, exit_code);
+  KeepTwoRuns(database, options);
+  const Rows rows =
+      Query(database, kDifferences, {{"base", options.base}, {"new", options.changed}});
+  const TableOptions look = output.table_options();
+  if (look.format == TableFormat::kTable || look.format == TableFormat::kMarkdown) {
+    Page(ReadDifferences(rows), options).Write(output.stream(), look);
+  } else {
+    WriteTable(output.stream(), rows.columns, rows.rows, look);
+  }
+  output.Finish();
+}
+
+}  // namespace
+
+void RegisterCompare(CLI::App& app, ExitCode& exit_code) {
+  CLI::App* const verb =
+      app.add_subcommand("compare", "Say what one run needs more than another, and why");
+  const auto options = std::make_shared<Options>();
+  verb->add_option("BASE", options->base, "A run of the database, or a capture or folder")
+      ->required();
+  verb->add_option("NEW", options->changed, "What is measured against it")->required();
+  AddDatabaseOption(*verb, options->database);
+  verb->add_option("--top", options->top, "Differences to list")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber)
+      ->type_name("N");
+  AddSettingOptions(*verb, options->settings);
+  AddOutputOptions(*verb, options->output);
+  verb->footer(
+      "Buffers are matched by instruction and shape, then by shape, JAX operation and Python line; "
+      "the rows are those of the view run_comparison.\n"
+      "Example: oomdb compare sample_dbs/captures/dataset_oom sample_dbs/captures/attention_oom");
+  verb->callback([options, &exit_code] { Run(*options, exit_code); });
+}
+
+}  // namespace oomdb

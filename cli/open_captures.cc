@@ -1,0 +1,72 @@
+#include "cli/open_captures.h"
+
+#include <fmt/format.h>
+
+#include <iostream>
+
+#include "cli/ingest_job.h"
+#include "cli/interrupt.h"
+#include "cli/nearest.h"
+#include "cli/report_values.h"
+#include "cli/terminal.h"
+#include "queries/catalogue.h"
+#include "schema/query.h"
+
+namespace oomdb {
+namespace {
+
+// Only what went wrong: the verb itself says what was read.
+class Problems : public IngestObserver {
+ public:
+  void Stored(const std::string&, const CaptureSummary&) override {}
+  void Rejected(const std::string&, const std::string& reason) override {
+    std::cerr << "oomdb: " << Sanitize(reason) << '\n';
+  }
+  void PassedOver(const std::string&, const std::string&) override {}
+};
+
+}  // namespace
+
+Database OpenCaptures(const std::vector<std::string>& paths, const std::string& file,
+                      const SettingOptions& settings, ExitCode& exit_code,
+                      const std::optional<std::string>& run) {
+  const SettingOverrides overrides = ReadSettingOptions(settings);
+  if (paths.empty()) {
+    if (file.empty()) {
+      throw Error("nothing to compare: name captures, a folder or --db FILE", ExitCode::kUsage);
+    }
+    return Database::OpenReadOnly(file, Catalogue::Get().views(), overrides);
+  }
+  Database database = Database::Throwaway(Catalogue::Get().views(), overrides);
+  AddCaptures(database, paths, exit_code, run);
+  return database;
+}
+
+void AddCaptures(Database& database, const std::vector<std::string>& paths, ExitCode& exit_code,
+                 const std::optional<std::string>& run) {
+  IngestRequest request;
+  request.paths = paths;
+  request.run = run;
+  Problems problems;
+  const IngestTotals totals = IngestPaths(database, request, problems, &StopRequested());
+  if (totals.interrupted) throw Error("interrupted", ExitCode::kInterrupted);
+  if (totals.stored == 0) throw Error("no capture could be read", ExitCode::kFailed);
+  exit_code = totals.exit_code();
+}
+
+void CheckRun(Database& database, const std::string& run) {
+  std::vector<std::string> names;
+  for (const Row& row : Query(database, "SELECT DISTINCT run FROM captures ORDER BY run").rows) {
+    names.push_back(Text(row[0]));
+    if (names.back() == run) return;
+  }
+  if (names.empty()) {
+    throw Error("the database holds no capture: oomdb ingest --db FILE PATH stores some");
+  }
+  if (!run.empty()) {
+    throw Error(fmt::format("no capture of run {}{}", run, DidYouMean(run, names)),
+                ExitCode::kUsage);
+  }
+}
+
+}  // namespace oomdb

@@ -1,0 +1,34 @@
+// The database that a reading verb asks: a file, or captures read into a throw-away one.
+#ifndef OOMDB_CLI_OPEN_CAPTURES_H_
+#define OOMDB_CLI_OPEN_CAPTURES_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/options.h"
+#include "ingest/base/error.h"
+#include "schema/database.h"
+
+namespace oomdb {
+
+// `paths`: captures or folders to read; when there are none, `file` is opened for reading. What
+// can't be read is said on standard error, and `exit_code` becomes that of the ingest. Throws
+// Error: kUsage when neither is given, kFailed when nothing could be read.
+// `run`: the captures' run; else from their paths.
+Database OpenCaptures(const std::vector<std::string>& paths, const std::string& file,
+                      const SettingOptions& settings, ExitCode& exit_code,
+                      const std::optional<std::string>& run = std::nullopt);
+
+// More of them, for a throw-away database.
+void AddCaptures(Database& database, const std::vector<std::string>& paths, ExitCode& exit_code,
+                 const std::optional<std::string>& run);
+
+// Does nothing when the database holds captures of `run`, or any for an empty name. Throws Error
+// (kUsage), offering the nearest names, when no capture is of that run, and (kFailed) when there is
+// no capture at all.
+void CheckRun(Database& database, const std::string& run);
+
+}  // namespace oomdb
+
+#endif  // OOMDB_CLI_OPEN_CAPTURES_H_

@@ -1,0 +1,188 @@
+-- id: run_comparison
+-- title: Two runs side by side: their modules, and the buffers at the peak that make the difference
+-- columns:
+--   base_run: the run to compare with
+--   new_run: the run that is compared
+--   module_name: the module
+--   place: 1 for the largest plan of that name, which is compared with the largest of the other run
+--   kind: module; or temp, parameter, output, constant: a part of its peak that is not in both
+--   change: appeared, went, grew, shrank or same
+--   base_bytes: in the base run (bytes); of a module its peak; NULL when it has none
+--   new_bytes: in the new run (bytes)
+--   delta_bytes: how much more the new run has (bytes)
+--   base_count: buffers in the base run
+--   new_count: buffers in the new run
+--   base_shape: the shape of the largest of them in the base run
+--   new_shape: the same in the new run
+--   instruction: the largest one's instruction, in the new run where it is there
+--   role: its role; NULL where it is not known
+--   op_name: the JAX operation
+--   source_file: its Python file
+--   source_line: its line
+-- how to read: Ask for one pair: WHERE base_run = … AND new_run = …. A buffer is the same when
+--   instruction and shape are; where the compiler numbered its instructions anew, when shape, JAX
+--   operation and Python line are, or shape and operation where lines moved. What is left is added
+--   up by operation, so that a batch twice as large shows as a buffer that grew.
+CREATE VIEW run_comparison AS
+WITH runs AS (
+  SELECT DISTINCT m.run FROM run_modules m
+),
+sided AS (
+  SELECT
+    m.run AS base_run, r.run AS new_run, 0 AS is_new, m.module_name, m.place, m.module_id,
+    m.peak_bytes
+  FROM run_modules m
+  JOIN runs r ON r.run <> m.run
+  UNION ALL
+  SELECT
+    r.run, m.run, 1, m.module_name, m.place, m.module_id, m.peak_bytes
+  FROM run_modules m
+  JOIN runs r ON r.run <> m.run
+),
+paired AS (
+  SELECT
+    s.base_run, s.new_run, s.is_new, s.module_name, s.place, s.module_id,
+    COUNT(*) OVER (PARTITION BY s.base_run, s.new_run, s.module_name, s.place) AS sides
+  FROM sided s
+),
+parts AS (
+  SELECT
+    p.base_run, p.new_run, p.is_new, p.module_name, p.place,
+    b.kind, b.role, COALESCE(b.shape, '') AS shape, COALESCE(b.instruction, '') AS instruction,
+    COALESCE(b.op_name, '') AS op_name, b.source_file, b.source_line, b.bytes
+  FROM paired p
+  JOIN peak_parts b ON b.module_id = p.module_id
+  WHERE p.sides = 2
+),
+-- Each step pairs off what is on both sides, the first so many of each, and leaves the rest.
+by_instruction AS (
+  SELECT
+    p.base_run, p.new_run, p.is_new, p.module_name, p.place, p.kind, p.role, p.shape,
+    p.instruction, p.op_name, p.source_file, p.source_line, p.bytes,
+    ROW_NUMBER() OVER (
+      PARTITION BY p.base_run, p.new_run, p.module_name, p.place, p.kind, p.shape, p.instruction,
+        p.is_new
+      ORDER BY p.op_name, p.source_line
+    ) AS number,
+    SUM(p.is_new) OVER w AS new_count,
+    COUNT(*) OVER w AS both_count
+  FROM parts p
+  WINDOW w AS (
+    PARTITION BY p.base_run, p.new_run, p.module_name, p.place, p.kind, p.shape, p.instruction
+  )
+),
+by_line AS (
+  SELECT
+    i.base_run, i.new_run, i.is_new, i.module_name, i.place, i.kind, i.role, i.shape,
+    i.instruction, i.op_name, i.source_file, i.source_line, i.bytes,
+    ROW_NUMBER() OVER (
+      PARTITION BY i.base_run, i.new_run, i.module_name, i.place, i.kind, i.shape, i.op_name,
+        i.source_line, i.is_new
+      ORDER BY i.instruction
+    ) AS number,
+    SUM(i.is_new) OVER w AS new_count,
+    COUNT(*) OVER w AS both_count
+  FROM by_instruction i
+  WHERE i.number > CASE WHEN i.is_new = 1 THEN i.both_count - i.new_count ELSE i.new_count END
+  WINDOW w AS (
+    PARTITION BY i.base_run, i.new_run, i.module_name, i.place, i.kind, i.shape, i.op_name,
+      i.source_line
+  )
+),
+by_operation AS (
+  SELECT
+    l.base_run, l.new_run, l.is_new, l.module_name, l.place, l.kind, l.role, l.shape,
+    l.instruction, l.op_name, l.source_file, l.source_line, l.bytes,
+    ROW_NUMBER() OVER (
+      PARTITION BY l.base_run, l.new_run, l.module_name, l.place, l.kind, l.shape, l.op_name,
+        l.is_new
+      ORDER BY l.source_line NULLS LAST, l.instruction
+    ) AS number,
+    SUM(l.is_new) OVER w AS new_count,
+    COUNT(*) OVER w AS both_count
+  FROM by_line l
+  WHERE l.number > CASE WHEN l.is_new = 1 THEN l.both_count - l.new_count ELSE l.new_count END
+  WINDOW w AS (
+    PARTITION BY l.base_run, l.new_run, l.module_name, l.place, l.kind, l.shape, l.op_name
+  )
+),
+-- A temp that no operation names can only be told by its shape.
+unmatched AS (
+  SELECT
+    o.base_run, o.new_run, o.is_new, o.module_name, o.place, o.kind, o.role, o.shape,
+    o.instruction, o.op_name, o.source_file, o.source_line, o.bytes,
+    CASE WHEN o.kind = 'temp' AND o.op_name = '' THEN o.shape ELSE '' END AS nameless,
+    ROW_NUMBER() OVER (
+      PARTITION BY o.base_run, o.new_run, o.module_name, o.place, o.kind, o.op_name,
+        CASE WHEN o.kind = 'temp' AND o.op_name = '' THEN o.shape ELSE '' END, o.is_new
+      ORDER BY o.bytes DESC, o.shape, o.instruction
+    ) AS size_place
+  FROM by_operation o
+  WHERE o.number > CASE WHEN o.is_new = 1 THEN o.both_count - o.new_count ELSE o.new_count END
+),
+summed AS (
+  SELECT
+    u.base_run, u.new_run, u.module_name, u.place, u.kind, u.op_name,
+    CAST(SUM(CASE WHEN u.is_new = 0 THEN u.bytes END) AS BIGINT) AS base_bytes,
+    CAST(SUM(CASE WHEN u.is_new = 1 THEN u.bytes END) AS BIGINT) AS new_bytes,
+    CAST(SUM(1 - u.is_new) AS BIGINT) AS base_count,
+    CAST(SUM(u.is_new) AS BIGINT) AS new_count,
+    MAX(CASE WHEN u.size_place = 1 AND u.is_new = 0 THEN u.shape END) AS base_shape,
+    MAX(CASE WHEN u.size_place = 1 AND u.is_new = 1 THEN u.shape END) AS new_shape,
+    MAX(CASE WHEN u.size_place = 1 AND u.is_new = 0 THEN u.instruction END) AS base_instruction,
+    MAX(CASE WHEN u.size_place = 1 AND u.is_new = 1 THEN u.instruction END) AS new_instruction,
+    MAX(CASE WHEN u.size_place = 1 AND u.is_new = 0 THEN u.role END) AS base_role,
+    MAX(CASE WHEN u.size_place = 1 AND u.is_new = 1 THEN u.role END) AS new_role,
+    MAX(CASE WHEN u.size_place = 1 AND u.is_new = 0 THEN u.source_file END) AS base_file,
+    MAX(CASE WHEN u.size_place = 1 AND u.is_new = 1 THEN u.source_file END) AS new_file,
+    MAX(CASE WHEN u.size_place = 1 AND u.is_new = 0 THEN u.source_line END) AS base_line,
+    MAX(CASE WHEN u.size_place = 1 AND u.is_new = 1 THEN u.source_line END) AS new_line
+  FROM unmatched u
+  GROUP BY u.base_run, u.new_run, u.module_name, u.place, u.kind, u.op_name, u.nameless
+),
+listed AS (
+  SELECT
+    s.base_run, s.new_run, s.module_name, s.place, s.kind, s.base_bytes, s.new_bytes,
+    s.base_count, s.new_count, s.base_shape, s.new_shape,
+    COALESCE(s.new_instruction, s.base_instruction) AS instruction,
+    COALESCE(s.new_role, s.base_role) AS role,
+    s.op_name,
+    COALESCE(s.new_file, s.base_file) AS source_file,
+    COALESCE(s.new_line, s.base_line) AS source_line
+  FROM summed s
+  UNION ALL
+  SELECT
+    m.base_run, m.new_run, m.module_name, m.place, 'module',
+    MAX(CASE WHEN m.is_new = 0 THEN m.peak_bytes END),
+    MAX(CASE WHEN m.is_new = 1 THEN m.peak_bytes END),
+    CAST(SUM(1 - m.is_new) AS BIGINT), CAST(SUM(m.is_new) AS BIGINT),
+    NULL, NULL, NULL, NULL, NULL, NULL, NULL
+  FROM sided m
+  GROUP BY m.base_run, m.new_run, m.module_name, m.place
+)
+SELECT
+  l.base_run,
+  l.new_run,
+  l.module_name,
+  l.place,
+  l.kind,
+  CASE
+    WHEN l.base_count = 0 THEN 'appeared'
+    WHEN l.new_count = 0 THEN 'went'
+    WHEN l.new_bytes > l.base_bytes THEN 'grew'
+    WHEN l.new_bytes < l.base_bytes THEN 'shrank'
+    ELSE 'same'
+  END AS change,
+  l.base_bytes,
+  l.new_bytes,
+  COALESCE(l.new_bytes, 0) - COALESCE(l.base_bytes, 0) AS delta_bytes,
+  l.base_count,
+  l.new_count,
+  CASE WHEN l.base_shape <> '' THEN l.base_shape END AS base_shape,
+  CASE WHEN l.new_shape <> '' THEN l.new_shape END AS new_shape,
+  CASE WHEN l.instruction <> '' THEN l.instruction END AS instruction,
+  l.role,
+  CASE WHEN l.op_name <> '' THEN l.op_name END AS op_name,
+  l.source_file,
+  l.source_line
+FROM listed l;

@@ -1,0 +1,119 @@
+-- id: plan_differs_between_hosts
+-- title: Hosts of a job compiled different plans for one module
+-- asks: Did every host compile the same program, with the same sizes?
+-- needs: plans of one module from two hosts of a run
+-- tags: hosts, plan
+-- severity: warning when the sizes differ, info when only the instructions do
+-- cause: The processes traced different programs (a flag, a version, a shape that depends on the
+--   process), or the compiler chose differently (autotuning, another limit). Hosts that don't run
+--   the same program also wait for one another forever in a collective.
+-- columns:
+--   capture_id: the capture of the host that differs from most
+--   run: its run
+--   host: its host
+--   device: always NULL: a plan is the same on every device of a host
+--   device_id: always NULL
+--   module_id: its module
+--   module_name: the module's name
+--   execution_id: always NULL
+--   severity: warning or info
+--   evidence: read
+--   title: one sentence
+--   detail: what differs
+--   bytes: its plan (bytes)
+-- how to read: Compared is the largest plan that each host has of a name, with that of most hosts;
+--   of two hosts the larger one is named. Fingerprints are of no use here: the text of a module
+--   differs from host to host even when the programs are equal.
+-- next: oomdb query "SELECT c.host, m.name, m.plan_bytes, m.temp_bytes, m.instruction_count FROM
+--   modules m JOIN captures c ON c.capture_id = m.capture_id ORDER BY m.name, c.host"
+CREATE VIEW plan_differs_between_hosts AS
+WITH placed AS (
+  SELECT
+    c.capture_id, c.run, c.host,
+    m.module_id, m.name, m.plan_bytes, m.parameter_bytes, m.output_bytes, m.temp_bytes,
+    m.instruction_count, COALESCE(m.platform, '') AS platform,
+    ROW_NUMBER() OVER (
+      PARTITION BY c.capture_id, m.name
+      ORDER BY m.plan_bytes DESC, m.instruction_count DESC, m.module_id
+    ) AS place
+  FROM modules m
+  JOIN captures c ON c.capture_id = m.capture_id
+  JOIN jobs j ON j.run = c.run
+  WHERE j.hosts > 1 AND c.status = 'complete' AND m.plan_bytes IS NOT NULL
+),
+voted AS (
+  SELECT
+    p.capture_id, p.run, p.host, p.module_id, p.name, p.plan_bytes, p.parameter_bytes,
+    p.output_bytes, p.temp_bytes, p.instruction_count, p.platform,
+    COUNT(*) OVER (PARTITION BY p.run, p.name, p.platform) AS hosts,
+    COUNT(*) OVER (
+      PARTITION BY p.run, p.name, p.platform, p.plan_bytes, p.parameter_bytes, p.output_bytes,
+        p.temp_bytes, p.instruction_count
+    ) AS votes
+  FROM placed p
+  WHERE p.place = 1
+),
+ordered AS (
+  SELECT
+    v.capture_id, v.run, v.host, v.module_id, v.name, v.plan_bytes, v.parameter_bytes,
+    v.output_bytes, v.temp_bytes, v.instruction_count, v.platform, v.hosts, v.votes,
+    ROW_NUMBER() OVER (
+      PARTITION BY v.run, v.name, v.platform
+      ORDER BY v.votes DESC, v.plan_bytes, v.instruction_count, v.capture_id
+    ) AS place
+  FROM voted v
+),
+usual AS (
+  SELECT
+    o.capture_id, o.run, o.host, o.module_id, o.name, o.plan_bytes, o.parameter_bytes,
+    o.output_bytes, o.temp_bytes, o.instruction_count, o.hosts,
+    MAX(CASE WHEN o.place = 1 THEN o.votes END) OVER w AS usual_votes,
+    MAX(CASE WHEN o.place = 1 THEN o.plan_bytes END) OVER w AS usual_plan_bytes,
+    MAX(CASE WHEN o.place = 1 THEN o.parameter_bytes END) OVER w AS usual_parameter_bytes,
+    MAX(CASE WHEN o.place = 1 THEN o.output_bytes END) OVER w AS usual_output_bytes,
+    MAX(CASE WHEN o.place = 1 THEN o.temp_bytes END) OVER w AS usual_temp_bytes,
+    MAX(CASE WHEN o.place = 1 THEN o.instruction_count END) OVER w AS usual_instruction_count
+  FROM ordered o
+  WINDOW w AS (PARTITION BY o.run, o.name, o.platform)
+)
+SELECT
+  u.capture_id,
+  u.run,
+  u.host,
+  CAST(NULL AS BIGINT) AS device,
+  CAST(NULL AS BIGINT) AS device_id,
+  u.module_id,
+  u.name AS module_name,
+  CAST(NULL AS BIGINT) AS execution_id,
+  CASE WHEN u.plan_bytes <> u.usual_plan_bytes THEN 'warning' ELSE 'info' END AS severity,
+  'read' AS evidence,
+  COALESCE(u.host, 'A host without a name') || ' compiled another ' || u.name || ' than '
+    || CASE WHEN u.hosts = 2 THEN 'the other host'
+      ELSE CAST(u.usual_votes AS VARCHAR(20)) || ' of ' || CAST(u.hosts AS VARCHAR(20)) || ' hosts'
+    END
+    || CASE WHEN u.plan_bytes <> u.usual_plan_bytes
+      THEN ': it needs ' || CAST(u.plan_bytes AS VARCHAR(20)) || ' bytes, not '
+        || CAST(u.usual_plan_bytes AS VARCHAR(20)) || ' bytes'
+      ELSE ', of the same size' END AS title,
+  'Read from the plans: '
+    || CASE WHEN u.parameter_bytes = u.usual_parameter_bytes THEN 'the same parameters'
+      ELSE 'parameters of ' || CAST(u.parameter_bytes AS VARCHAR(20)) || ' bytes, elsewhere '
+        || CAST(u.usual_parameter_bytes AS VARCHAR(20)) || ' bytes' END
+    || CASE WHEN u.output_bytes = u.usual_output_bytes THEN ''
+      ELSE '; outputs of ' || CAST(u.output_bytes AS VARCHAR(20)) || ' bytes, elsewhere '
+        || CAST(u.usual_output_bytes AS VARCHAR(20)) || ' bytes' END
+    || CASE WHEN u.temp_bytes = u.usual_temp_bytes THEN ''
+      ELSE '; temps of ' || CAST(u.temp_bytes AS VARCHAR(20)) || ' bytes, elsewhere '
+        || CAST(u.usual_temp_bytes AS VARCHAR(20)) || ' bytes' END
+    || '; ' || CAST(u.instruction_count AS VARCHAR(20)) || ' instructions, elsewhere '
+    || CAST(u.usual_instruction_count AS VARCHAR(20)) || '.' AS detail,
+  u.plan_bytes AS bytes
+FROM usual u
+WHERE (u.plan_bytes <> u.usual_plan_bytes
+    OR u.parameter_bytes <> u.usual_parameter_bytes
+    OR u.output_bytes <> u.usual_output_bytes
+    OR u.temp_bytes <> u.usual_temp_bytes
+    OR u.instruction_count <> u.usual_instruction_count)
+  AND (u.plan_bytes >= (SELECT s.setting FROM settings s WHERE s.name = 'plan_differs_min_bytes')
+    OR u.usual_plan_bytes
+      >= (SELECT s.setting FROM settings s WHERE s.name = 'plan_differs_min_bytes'));

@@ -1,0 +1,114 @@
+-- id: sweep_limit
+-- title: Where a sweep stops to fit
+-- asks: Which is the largest value of a label that fits, and the smallest that does not?
+-- needs: runs with a label, at least three of one module, and the devices' capacity
+-- tags: sweep, plan, capacity
+-- severity: warning when no point fits, else info
+-- cause: Activations grow with batch and sequence, and so does the plan.
+-- columns:
+--   capture_id: the capture of the smallest label that does not fit
+--   run: its run
+--   host: its host
+--   device: always NULL: every device of the run has the plan
+--   device_id: always NULL
+--   module_id: the module
+--   module_name: its name
+--   execution_id: always NULL
+--   severity: warning or info
+--   evidence: read
+--   title: one sentence
+--   detail: what is needed on both sides of the limit, and what XLA did to get there
+--   bytes: the plan of the smallest label that does not fit (bytes)
+-- how to read: Labels are compared where they are whole numbers and where the runs agree in all
+--   other labels. A smaller label that does not fit beside a larger one that does is no mistake:
+--   XLA rematerializes when it nears its limit, so the curve has kinks.
+-- next: oomdb sweep --label batch
+CREATE VIEW sweep_limit AS
+WITH points AS (
+  SELECT
+    p.name, p.label_number, p.other_labels, p.module_name, p.plan_bytes, p.capacity_bytes, p.fits,
+    p.remat_instruction_count, p.capture_id, p.module_id
+  FROM sweep_points p
+  WHERE p.label_number IS NOT NULL AND p.fits IS NOT NULL
+),
+limits AS (
+  SELECT
+    p.name, p.label_number, p.other_labels, p.module_name, p.plan_bytes, p.capacity_bytes, p.fits,
+    p.remat_instruction_count, p.capture_id, p.module_id,
+    ROW_NUMBER() OVER (
+      PARTITION BY p.name, p.other_labels, p.module_name, p.fits
+      ORDER BY CASE WHEN p.fits = 1 THEN -p.label_number ELSE p.label_number END, p.plan_bytes,
+        p.capture_id
+    ) AS place,
+    DENSE_RANK() OVER (
+      PARTITION BY p.name, p.other_labels, p.module_name ORDER BY p.label_number
+    ) AS label_place
+  FROM points p
+),
+sweeps AS (
+  SELECT
+    l.name,
+    l.other_labels,
+    l.module_name,
+    MAX(l.label_place) AS point_count,
+    MAX(CASE WHEN l.fits = 1 AND l.place = 1 THEN l.label_number END) AS fitting,
+    MAX(CASE WHEN l.fits = 1 AND l.place = 1 THEN l.plan_bytes END) AS fitting_bytes,
+    MAX(CASE WHEN l.fits = 1 AND l.place = 1 THEN l.remat_instruction_count END) AS fitting_remat,
+    MAX(CASE WHEN l.fits = 0 AND l.place = 1 THEN l.label_number END) AS failing,
+    MAX(CASE WHEN l.fits = 0 AND l.place = 1 THEN l.plan_bytes END) AS failing_bytes,
+    MAX(CASE WHEN l.fits = 0 AND l.place = 1 THEN l.capacity_bytes END) AS capacity_bytes,
+    MAX(CASE WHEN l.fits = 0 AND l.place = 1 THEN l.capture_id END) AS capture_id,
+    MAX(CASE WHEN l.fits = 0 AND l.place = 1 THEN l.module_id END) AS module_id
+  FROM limits l
+  GROUP BY l.name, l.other_labels, l.module_name
+),
+-- A point can end the curves of two labels: the longer one is told.
+told AS (
+  SELECT
+    s.name, s.other_labels, s.module_name, s.point_count, s.fitting, s.fitting_bytes,
+    s.fitting_remat, s.failing, s.failing_bytes, s.capacity_bytes, s.capture_id, s.module_id,
+    ROW_NUMBER() OVER (
+      PARTITION BY s.capture_id, s.module_id ORDER BY s.point_count DESC, s.name
+    ) AS place
+  FROM sweeps s
+  WHERE s.failing IS NOT NULL
+    AND s.point_count >= (SELECT t.setting FROM settings t WHERE t.name = 'sweep_min_points')
+)
+SELECT
+  c.capture_id,
+  c.run,
+  c.host,
+  CAST(NULL AS BIGINT) AS device,
+  CAST(NULL AS BIGINT) AS device_id,
+  t.module_id,
+  t.module_name,
+  CAST(NULL AS BIGINT) AS execution_id,
+  CASE WHEN t.fitting IS NULL THEN 'warning' ELSE 'info' END AS severity,
+  'read' AS evidence,
+  CASE
+    WHEN t.fitting IS NULL
+      THEN 'No ' || t.name || ' of the sweep fits: ' || t.name || '='
+        || CAST(t.failing AS VARCHAR(20)) || ' needs ' || CAST(t.failing_bytes AS VARCHAR(20))
+        || ' bytes of ' || CAST(t.capacity_bytes AS VARCHAR(20)) || ' bytes'
+    ELSE t.name || '=' || CAST(t.fitting AS VARCHAR(20)) || ' is the largest of '
+      || CAST(t.point_count AS VARCHAR(20)) || ' points that fits, ' || t.name || '='
+      || CAST(t.failing AS VARCHAR(20)) || ' does not'
+  END AS title,
+  COALESCE(t.module_name || ' needs ' || CAST(t.fitting_bytes AS VARCHAR(20)) || ' bytes at '
+      || t.name || '=' || CAST(t.fitting AS VARCHAR(20)) || ' and ', t.module_name || ' needs ')
+    || CAST(t.failing_bytes AS VARCHAR(20)) || ' bytes at ' || t.name || '='
+    || CAST(t.failing AS VARCHAR(20)) || ' (read), where '
+    || CAST(t.capacity_bytes AS VARCHAR(20)) || ' bytes may be used'
+    || CASE WHEN t.other_labels <> '' THEN '; all with ' || t.other_labels || '(labels).' ELSE '.' END
+    || CASE WHEN t.fitting_remat > 0
+      THEN ' At ' || t.name || '=' || CAST(t.fitting AS VARCHAR(20))
+        || ' XLA already rematerializes ' || CAST(t.fitting_remat AS VARCHAR(20))
+        || ' instructions to get there (read).'
+      ELSE '' END
+    || CASE WHEN t.failing < t.fitting
+      THEN ' The larger one fits because XLA rematerializes there (inferred).' ELSE '' END
+    AS detail,
+  t.failing_bytes AS bytes
+FROM told t
+JOIN captures c ON c.capture_id = t.capture_id
+WHERE t.place = 1;

@@ -1,0 +1,45 @@
+-- id: run_modules
+-- title: The different plans of every run, the largest of a name first
+-- columns:
+--   run: the run
+--   module_name: the module
+--   place: 1 for its largest plan; several programs may share a name
+--   module_id: one module with that plan; the hosts of a job have one each
+--   plan_bytes: parameters, outputs, constants and temps (bytes)
+--   peak_bytes: parameters, outputs, constants and the heap peak (bytes)
+--   parameter_bytes: parameters (bytes)
+--   output_bytes: outputs that are no donated parameter (bytes)
+--   temp_bytes: temps (bytes)
+--   remat_instruction_count: instructions that XLA rematerialized
+CREATE VIEW run_modules AS
+WITH ranked AS (
+  SELECT
+    c.run, m.name AS module_name, m.module_id, m.plan_bytes, m.peak_bytes, m.parameter_bytes,
+    m.output_bytes, m.temp_bytes, m.remat_instruction_count,
+    DENSE_RANK() OVER (
+      PARTITION BY c.run, m.name
+      ORDER BY m.plan_bytes DESC, m.parameter_bytes DESC, m.output_bytes DESC, m.temp_bytes DESC,
+        m.instruction_count DESC
+    ) AS place,
+    ROW_NUMBER() OVER (
+      PARTITION BY c.run, m.name, m.plan_bytes, m.parameter_bytes, m.output_bytes, m.temp_bytes,
+        m.instruction_count
+      ORDER BY c.capture_id, m.module_id
+    ) AS copy
+  FROM modules m
+  JOIN captures c ON c.capture_id = m.capture_id
+  WHERE m.plan_bytes IS NOT NULL AND c.run IS NOT NULL
+)
+SELECT
+  r.run,
+  r.module_name,
+  r.place,
+  r.module_id,
+  r.plan_bytes,
+  r.peak_bytes,
+  r.parameter_bytes,
+  r.output_bytes,
+  r.temp_bytes,
+  r.remat_instruction_count
+FROM ranked r
+WHERE r.copy = 1;
