@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <set>
@@ -133,8 +134,8 @@ class Sandbox {
   Sandbox(const Sandbox&) = delete;
   Sandbox& operator=(const Sandbox&) = delete;
 
-  // What the last failing call of SQLite means to the user.
-  [[noreturn]] void Throw() const {
+  // What the last failing call of SQLite means to the user; `place` says where in the SQL.
+  [[noreturn]] void Throw(const std::string& place = "") const {
     if (!denied_.empty()) {
       throw Error(
           fmt::format("{} is not allowed here: `query` only reads, with one SELECT", denied_),
@@ -152,7 +153,7 @@ class Sandbox {
                         kMaxSqlBytes, kMaxValueBytes),
             ExitCode::kUsage);
       case SQLITE_ERROR:
-        throw Error(fmt::format("SQL: {}", sqlite3_errmsg(handle_)), ExitCode::kUsage);
+        throw Error(fmt::format("SQL: {}{}", sqlite3_errmsg(handle_), place), ExitCode::kUsage);
       default:
         throw Error(fmt::format("the database: {}", sqlite3_errmsg(handle_)));
     }
@@ -225,13 +226,28 @@ class Sandbox {
   std::string denied_;
 };
 
+// Where in a statement SQLite stumbled: " at line 2: … before >>>here after …"; empty where it
+// doesn't say.
+std::string PlaceIn(std::string_view sql, int offset) {
+  if (offset < 0 || static_cast<size_t>(offset) >= sql.size()) return "";
+  const auto at = static_cast<size_t>(offset);
+  const size_t begin = sql.rfind('\n', at) == std::string_view::npos ? 0 : sql.rfind('\n', at) + 1;
+  const size_t end = std::min(sql.find('\n', at), sql.size());
+  const auto line = std::count(sql.begin(), sql.begin() + offset, '\n') + 1;
+  constexpr size_t kAround = 40;  // Of a long line only what is near.
+  const size_t from = at - begin > kAround ? at - kAround : begin;
+  const size_t to = end - at > kAround ? at + kAround : end;
+  return fmt::format("; line {}: {}{}>>>{}{}", line, from > begin ? "…" : "",
+                     sql.substr(from, at - from), sql.substr(at, to - at), to < end ? "…" : "");
+}
+
 StatementPtr Prepare(sqlite3* handle, const Sandbox& sandbox, std::string_view* sql) {
   sqlite3_stmt* raw = nullptr;
   const char* tail = nullptr;
   const int status =
       sqlite3_prepare_v2(handle, sql->data(), static_cast<int>(sql->size()), &raw, &tail);
   StatementPtr statement(raw);
-  if (status != SQLITE_OK) sandbox.Throw();
+  if (status != SQLITE_OK) sandbox.Throw(PlaceIn(*sql, sqlite3_error_offset(handle)));
   sql->remove_prefix(static_cast<size_t>(tail - sql->data()));
   return statement;
 }

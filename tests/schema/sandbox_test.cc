@@ -51,6 +51,16 @@ class SandboxTest : public testing::Test {
 };
 TestFolder* SandboxTest::folder_ = nullptr;
 
+TEST_F(SandboxTest, AnErrorShowsItsPlace) {
+  EXPECT_EQ(Refusal("SELECT nam FROM modules"),
+            "usage: SQL: no such column: nam; line 1: SELECT >>>nam FROM modules");
+  EXPECT_THAT(Refusal("SELECT name\nFROM modules WHER x = 1"),
+              HasSubstr("line 2: FROM modules WHER >>>x = 1"));
+  EXPECT_THAT(Refusal("SELECT '" + std::string(200, 'a') + "', nam, '" + std::string(200, 'b') +
+                      "' FROM modules"),
+              HasSubstr("aaa', >>>nam, 'bbb"));
+}
+
 TEST_F(SandboxTest, ReadsEverythingThatASelectCan) {
   const Rows rows =
       Ask("SELECT name, plan_bytes, 1.5 AS ratio, NULL AS missing, x'6869' AS blob FROM modules");
