@@ -2,14 +2,11 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <fstream>
-#include <iostream>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "cli/ingest_job.h"
-#include "cli/interrupt.h"
+#include "cli/open_captures.h"
 #include "cli/options.h"
 #include "cli/report_model.h"
 #include "cli/report_text.h"
@@ -31,36 +28,6 @@ struct Options {
   SettingOptions settings;
   std::string fail_on;
 };
-
-// Only what went wrong: the report itself says what was read.
-class Problems : public IngestObserver {
- public:
-  void Stored(const std::string&, const CaptureSummary&) override {}
-  void Rejected(const std::string&, const std::string& reason) override {
-    std::cerr << "oomdb: " << Sanitize(reason) << '\n';
-  }
-  void PassedOver(const std::string&, const std::string&) override {}
-};
-
-// A database with what the report is about. `exit_code` takes that of the ingest.
-Database Open(const Options& options, ExitCode& exit_code) {
-  const SettingOverrides overrides = ReadSettingOptions(options.settings);
-  if (options.paths.empty()) {
-    if (options.database.empty()) {
-      throw Error("nothing to report on: name a capture, a folder or --db FILE", ExitCode::kUsage);
-    }
-    return Database::OpenReadOnly(options.database, Catalogue::Get().views(), overrides);
-  }
-  Database database = Database::Throwaway(Catalogue::Get().views(), overrides);
-  IngestRequest request;
-  request.paths = options.paths;
-  Problems problems;
-  const IngestTotals totals = IngestPaths(database, request, problems, &StopRequested());
-  if (totals.interrupted) throw Error("interrupted", ExitCode::kInterrupted);
-  if (totals.stored == 0) throw Error("no capture could be read", ExitCode::kFailed);
-  exit_code = totals.exit_code();
-  return database;
-}
 
 std::vector<std::string> NextCommands(const Options& options, const Report& report) {
   std::vector<std::string> next;
@@ -99,6 +66,9 @@ void WriteJson(const std::string& file, const std::string& json, bool force) {
 }
 
 void Check(const Options& options) {
+  if (options.paths.empty() && options.database.empty()) {
+    throw Error("nothing to report on: name a capture, a folder or --db FILE", ExitCode::kUsage);
+  }
   if (options.format != "text" && options.format != "json" && options.format != "markdown") {
     throw Error(fmt::format("--format {}: text, json or markdown expected", options.format),
                 ExitCode::kUsage);
@@ -126,7 +96,7 @@ void Check(const Options& options) {
 ExitCode Run(const Options& options) {
   Check(options);
   ExitCode exit_code = ExitCode::kClean;
-  Database database = Open(options, exit_code);
+  Database database = OpenCaptures(options.paths, options.database, options.settings, exit_code);
   MaterializeRules(database, Catalogue::Get());
   const Report report = ReadReport(database, options.scope);
 
