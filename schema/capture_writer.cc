@@ -73,8 +73,20 @@ struct CaptureWriter::State {
                     "free_event_id"),
         events(
             connection, "stored_host_events",
-            "event_id, capture_id, thread_id, name_id, start_ns, end_ns, parent_id, execution_id") {
-  }
+            "event_id, capture_id, thread_id, name_id, start_ns, end_ns, parent_id, execution_id"),
+        oom_events(connection, "oom_events",
+                   "oom_event_id, capture_id, line, kind, fatal, error_code, memory_space, device, "
+                   "allocator, module_name, requested_bytes, capacity_bytes, used_bytes, "
+                   "exceeded_bytes, total_bytes, reserved_bytes, program_bytes, arguments_bytes, "
+                   "temp_bytes, output_bytes, alias_bytes, constant_bytes, free_bytes, "
+                   "largest_free_bytes, fragmentation_bytes, tensor_core_bytes, "
+                   "sparse_core_bytes, repeat_count, message"),
+        oom_buffers(connection, "oom_buffers",
+                    "oom_event_id, position, bytes, unpadded_bytes, padding_bytes, shape, op_name, "
+                    "source_file, source_line, label, allocation_type, count"),
+        oom_chunks(connection, "oom_chunks",
+                   "oom_event_id, position, region, address, bytes, in_use, op_name"),
+        samples(connection, "profile_samples", "capture_id, kind, device, bytes, count, stack") {}
 
   int64_t FirstFreeId(const char* table, const char* column) {
     return connection
@@ -86,7 +98,8 @@ struct CaptureWriter::State {
   SQLite::Transaction transaction;
   StringTable strings;
   PlanWriter plans;
-  BulkInsert captures, issues, devices, modules, allocators, executions, allocations, events;
+  BulkInsert captures, issues, devices, modules, allocators, executions, allocations, events,
+      oom_events, oom_buffers, oom_chunks, samples;
 };
 
 CaptureWriter::CaptureWriter(Database& database, CaptureSource source,
@@ -101,6 +114,7 @@ CaptureWriter::CaptureWriter(Database& database, CaptureSource source,
   base_[kExecution] = state_->FirstFreeId("stored_executions", "execution_id");
   base_[kAllocation] = state_->FirstFreeId("stored_allocations", "allocation_id");
   base_[kEvent] = state_->FirstFreeId("stored_host_events", "event_id");
+  base_[kOomEvent] = state_->FirstFreeId("oom_events", "oom_event_id");
   largest_reference_.fill(-1);
 }
 
@@ -215,6 +229,60 @@ void CaptureWriter::Add(const HostEventFact& fact) {
                       Id(kExecution, fact.execution)});
 }
 
+void CaptureWriter::Add(const OomEventFact& fact) {
+  ++summary_.oom_events;
+  std::optional<int64_t> fatal;
+  if (fact.fatal.has_value()) fatal = *fact.fatal;
+  summary_.fatal_oom_events += fatal.value_or(0);
+  state_->oom_events.Add({NextId(kOomEvent),
+                          summary_.capture_id,
+                          fact.line,
+                          Text(fact.kind),
+                          fatal,
+                          Text(fact.error_code),
+                          Text(fact.memory_space),
+                          fact.device,
+                          Text(fact.allocator),
+                          Text(fact.module_name),
+                          fact.requested_bytes,
+                          fact.capacity_bytes,
+                          fact.used_bytes,
+                          fact.exceeded_bytes,
+                          fact.total_bytes,
+                          fact.reserved_bytes,
+                          fact.program_bytes,
+                          fact.arguments_bytes,
+                          fact.temp_bytes,
+                          fact.output_bytes,
+                          fact.alias_bytes,
+                          fact.constant_bytes,
+                          fact.free_bytes,
+                          fact.largest_free_bytes,
+                          fact.fragmentation_bytes,
+                          fact.tensor_core_bytes,
+                          fact.sparse_core_bytes,
+                          fact.repeat_count,
+                          Text(fact.message)});
+}
+
+void CaptureWriter::Add(const OomBufferFact& fact) {
+  state_->oom_buffers.Add({Id(kOomEvent, fact.event), fact.position, fact.bytes,
+                           fact.unpadded_bytes, fact.padding_bytes, Text(fact.shape),
+                           Text(fact.op_name), Text(fact.source_file), fact.source_line,
+                           Text(fact.label), Text(fact.allocation_type), fact.count});
+}
+
+void CaptureWriter::Add(const OomChunkFact& fact) {
+  state_->oom_chunks.Add({Id(kOomEvent, fact.event), fact.position, fact.region, fact.address,
+                          fact.bytes, static_cast<int64_t>(fact.in_use), Text(fact.op_name)});
+}
+
+void CaptureWriter::Add(const ProfileSampleFact& fact) {
+  ++summary_.samples;
+  state_->samples.Add({summary_.capture_id, Text(fact.kind), Text(fact.device), fact.bytes,
+                       fact.count, Text(fact.stack)});
+}
+
 void CaptureWriter::WriteLabels(const std::optional<std::string>& run,
                                 const std::map<std::string, std::string>& labels) {
   if (labels.empty()) return;
@@ -232,8 +300,8 @@ void CaptureWriter::WriteLabels(const std::optional<std::string>& run,
 }
 
 void CaptureWriter::CheckReferences() const {
-  static constexpr const char* kNames[kKinds] = {"device",    "module",     "allocator",
-                                                 "execution", "allocation", "host event"};
+  static constexpr const char* kNames[kKinds] = {
+      "device", "module", "allocator", "execution", "allocation", "host event", "OOM event"};
   for (int kind = 0; kind < kKinds; ++kind) {
     if (largest_reference_[kind] >= count_[kind]) {
       throw Error(fmt::format("the importer refers to {} {}, of {}", kNames[kind],
@@ -247,7 +315,8 @@ void CaptureWriter::Flush() {
   state_->plans.Flush();
   for (BulkInsert* insert :
        {&state_->captures, &state_->issues, &state_->devices, &state_->modules, &state_->allocators,
-        &state_->executions, &state_->allocations, &state_->events}) {
+        &state_->executions, &state_->allocations, &state_->events, &state_->oom_events,
+        &state_->oom_buffers, &state_->oom_chunks, &state_->samples}) {
     insert->Flush();
   }
 }

@@ -41,6 +41,9 @@ struct CaptureSummary {
   int64_t executions = 0;
   int64_t allocations = 0;
   int64_t events = 0;
+  int64_t oom_events = 0;  // Failures and advice that an error text tells of ...
+  int64_t fatal_oom_events = 0;
+  int64_t samples = 0;            // Of a device memory profile.
   std::vector<IssueFact> issues;  // The first few of them.
   bool damaged = false;           // An issue of severity error is among all of them.
   int64_t issue_count = 0;
@@ -66,6 +69,10 @@ class CaptureWriter : public FactSink {
   void Add(const ExecutionFact& fact) override;
   void Add(const AllocationFact& fact) override;
   void Add(const HostEventFact& fact) override;
+  void Add(const OomEventFact& fact) override;
+  void Add(const OomBufferFact& fact) override;
+  void Add(const OomChunkFact& fact) override;
+  void Add(const ProfileSampleFact& fact) override;
 
   // True when some module so far has a plan with a buffer assignment.
   bool has_plan() const { return has_plan_; }
@@ -82,7 +89,7 @@ class CaptureWriter : public FactSink {
  private:
   struct State;
 
-  enum Kind { kDevice, kModule, kAllocator, kExecution, kAllocation, kEvent, kKinds };
+  enum Kind { kDevice, kModule, kAllocator, kExecution, kAllocation, kEvent, kOomEvent, kKinds };
   // The row id of the `index`th fact of a kind; remembers the largest, for the check in Commit.
   int64_t Id(Kind kind, Index index);
   std::optional<int64_t> Id(Kind kind, const std::optional<Index>& index);

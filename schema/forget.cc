@@ -43,9 +43,12 @@ void DeleteCaptureRows(SQLite::Database& connection, const std::vector<int64_t>&
     insert.exec();
     insert.reset();
   }
-  connection.exec(
-      "DELETE FROM oom_buffers WHERE oom_event_id IN (SELECT oom_event_id FROM oom_events WHERE "
-      "capture_id IN (SELECT capture_id FROM temp.forgotten))");
+  for (const auto& [table, column] : ReferencesTo(connection, "oom_events")) {
+    connection.exec(
+        fmt::format("DELETE FROM {} WHERE {} IN (SELECT oom_event_id FROM oom_events WHERE "
+                    "capture_id IN (SELECT capture_id FROM temp.forgotten))",
+                    table, column));
+  }
   // Every table with the key; captures itself is not among its own references.
   for (const auto& [table, column] : ReferencesTo(connection, "captures")) {
     connection.exec(fmt::format(

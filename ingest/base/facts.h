@@ -119,6 +119,73 @@ struct HostEventFact {
   std::optional<Index> execution;
 };
 
+// One failure, or piece of advice, that an error text tells of; repeats of it are one.
+struct OomEventFact {
+  MaybeInt line;     // In the log, from 1: where it stands first.
+  std::string kind;  // The form's id, such as T1, G3, A2.
+  std::optional<bool> fatal;
+  std::string error_code;  // E1000, else the status when it is no RESOURCE_EXHAUSTED; empty: none.
+  std::string memory_space;  // hbm, gpu, host, vmem, smem, gpu_shared, …; empty: unknown.
+  MaybeInt device;
+  std::string allocator;
+  std::string module_name;  // Empty: unknown.
+  MaybeInt requested_bytes;
+  MaybeInt capacity_bytes;
+  MaybeInt used_bytes;
+  MaybeInt exceeded_bytes;
+  MaybeInt total_bytes;
+  MaybeInt reserved_bytes;
+  MaybeInt program_bytes;
+  MaybeInt arguments_bytes;
+  MaybeInt temp_bytes;
+  MaybeInt output_bytes;
+  MaybeInt alias_bytes;
+  MaybeInt constant_bytes;
+  MaybeInt free_bytes;
+  MaybeInt largest_free_bytes;
+  MaybeInt fragmentation_bytes;
+  MaybeInt tensor_core_bytes;
+  MaybeInt sparse_core_bytes;
+  int64_t repeat_count = 1;  // How often the log prints it.
+  std::string message;       // The line, without what wraps it.
+};
+
+// A buffer that an error text lists.
+struct OomBufferFact {
+  Index event = 0;
+  int64_t position = 0;  // From 1, in the order of the text.
+  MaybeInt bytes;
+  MaybeInt unpadded_bytes;
+  MaybeInt padding_bytes;
+  std::string shape;  // With its layout, where the text prints it.
+  std::string op_name;
+  std::string source_file;
+  MaybeInt source_line;
+  std::string label;
+  std::string allocation_type;
+  int64_t count = 1;  // Buffers like this one, side by side.
+};
+
+// A chunk of an allocator's pool, from its dump in a log.
+struct OomChunkFact {
+  Index event = 0;
+  int64_t position = 0;  // From 1, in the order of the text.
+  int64_t region = 0;    // From 1; chunks of two regions never join.
+  MaybeInt address;
+  int64_t bytes = 0;
+  bool in_use = false;
+  std::string op_name;  // Who holds it; empty: unknown.
+};
+
+// What one stack holds, by a device memory profile.
+struct ProfileSampleFact {
+  std::string kind;    // buffer, executable
+  std::string device;  // Empty: none.
+  MaybeInt bytes;
+  MaybeInt count;
+  std::string stack;  // One frame a line, innermost first: function (file:line).
+};
+
 // Takes the facts of one capture. Indices count the calls per kind; a fact may refer to one that is
 // yet to come. An implementation may throw oomdb::Error; importers let it pass.
 class FactSink {
@@ -132,6 +199,10 @@ class FactSink {
   virtual void Add(const ExecutionFact& fact) = 0;
   virtual void Add(const AllocationFact& fact) = 0;
   virtual void Add(const HostEventFact& fact) = 0;
+  virtual void Add(const OomEventFact& fact) = 0;
+  virtual void Add(const OomBufferFact& fact) = 0;
+  virtual void Add(const OomChunkFact& fact) = 0;
+  virtual void Add(const ProfileSampleFact& fact) = 0;
 };
 
 }  // namespace oomdb

@@ -59,6 +59,26 @@ void RecordedFacts::Add(const HostEventFact& fact) {
   events_.push_back(kept);
 }
 
+void RecordedFacts::Add(const OomEventFact& fact) {
+  Next(Kind::kOomEvent);
+  oom_events_.push_back(fact);
+}
+
+void RecordedFacts::Add(const OomBufferFact& fact) {
+  Next(Kind::kOomBuffer);
+  oom_buffers_.push_back(fact);
+}
+
+void RecordedFacts::Add(const OomChunkFact& fact) {
+  Next(Kind::kOomChunk);
+  oom_chunks_.push_back(fact);
+}
+
+void RecordedFacts::Add(const ProfileSampleFact& fact) {
+  Next(Kind::kSample);
+  samples_.push_back(fact);
+}
+
 void RecordedFacts::Replay(FactSink& sink) const {
   auto capture = captures_.begin();
   auto issue = issues_.begin();
@@ -68,6 +88,10 @@ void RecordedFacts::Replay(FactSink& sink) const {
   auto execution = executions_.begin();
   auto allocation = allocations_.begin();
   auto event = events_.begin();
+  auto oom_event = oom_events_.begin();
+  auto oom_buffer = oom_buffers_.begin();
+  auto oom_chunk = oom_chunks_.begin();
+  auto sample = samples_.begin();
   for (const Kind kind : order_) {
     switch (kind) {
       case Kind::kCapture:
@@ -93,6 +117,18 @@ void RecordedFacts::Replay(FactSink& sink) const {
         break;
       case Kind::kEvent:
         sink.Add(*event++);
+        break;
+      case Kind::kOomEvent:
+        sink.Add(*oom_event++);
+        break;
+      case Kind::kOomBuffer:
+        sink.Add(*oom_buffer++);
+        break;
+      case Kind::kOomChunk:
+        sink.Add(*oom_chunk++);
+        break;
+      case Kind::kSample:
+        sink.Add(*sample++);
         break;
     }
   }

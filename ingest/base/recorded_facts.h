@@ -29,6 +29,10 @@ class RecordedFacts : public FactSink {
   void Add(const ExecutionFact& fact) override;
   void Add(const AllocationFact& fact) override;
   void Add(const HostEventFact& fact) override;
+  void Add(const OomEventFact& fact) override;
+  void Add(const OomBufferFact& fact) override;
+  void Add(const OomChunkFact& fact) override;
+  void Add(const ProfileSampleFact& fact) override;
 
   // Hands all of them to `sink` in the order in which they came, so that it does what it would have
   // done had it been there.
@@ -43,7 +47,11 @@ class RecordedFacts : public FactSink {
     kAllocator,
     kExecution,
     kAllocation,
-    kEvent
+    kEvent,
+    kOomEvent,
+    kOomBuffer,
+    kOomChunk,
+    kSample
   };
 
   void Next(Kind kind);
@@ -63,6 +71,10 @@ class RecordedFacts : public FactSink {
   std::vector<ExecutionFact> executions_;
   std::vector<AllocationFact> allocations_;
   std::vector<HostEventFact> events_;
+  std::vector<OomEventFact> oom_events_;
+  std::vector<OomBufferFact> oom_buffers_;
+  std::vector<OomChunkFact> oom_chunks_;
+  std::vector<ProfileSampleFact> samples_;
   std::unordered_set<std::string> texts_;
 };
 

@@ -22,6 +22,10 @@ class NullSink : public oomdb::FactSink {
   void Add(const oomdb::ExecutionFact&) override {}
   void Add(const oomdb::AllocationFact&) override {}
   void Add(const oomdb::HostEventFact&) override {}
+  void Add(const oomdb::OomEventFact&) override {}
+  void Add(const oomdb::OomBufferFact&) override {}
+  void Add(const oomdb::OomChunkFact&) override {}
+  void Add(const oomdb::ProfileSampleFact&) override {}
 };
 
 }  // namespace

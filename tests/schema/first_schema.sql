@@ -288,7 +288,9 @@ CREATE TABLE oom_events (
   total_bytes INTEGER, reserved_bytes INTEGER, program_bytes INTEGER, arguments_bytes INTEGER, -- as printed
   temp_bytes INTEGER, output_bytes INTEGER, alias_bytes INTEGER, constant_bytes INTEGER, -- as printed
   free_bytes INTEGER, largest_free_bytes INTEGER, fragmentation_bytes INTEGER, -- as printed, or limit - in use
-  message TEXT              -- the line
+  tensor_core_bytes INTEGER, sparse_core_bytes INTEGER, -- as printed: what each kind of core needs
+  repeat_count INTEGER NOT NULL DEFAULT 1, -- how often the log prints it
+  message TEXT              -- the line, without time stamp and other wrapping
 ) STRICT;
 
 -- The buffers that an error text lists.
@@ -296,7 +298,19 @@ CREATE TABLE oom_buffers (
   oom_event_id INTEGER NOT NULL REFERENCES oom_events, -- the event
   position INTEGER NOT NULL, -- from 1
   bytes INTEGER, unpadded_bytes INTEGER, padding_bytes INTEGER, -- as printed
-  shape TEXT, op_name TEXT, source_file TEXT, source_line INTEGER, label TEXT, allocation_type TEXT -- as printed
+  shape TEXT, op_name TEXT, source_file TEXT, source_line INTEGER, label TEXT, allocation_type TEXT, -- as printed
+  count INTEGER NOT NULL DEFAULT 1 -- buffers like this one, side by side
+) STRICT;
+
+-- The chunks of an allocator's pool, from its dump in a log: in use or free, in the order of their addresses.
+CREATE TABLE oom_chunks (
+  oom_event_id INTEGER NOT NULL REFERENCES oom_events, -- the failure that the dump belongs to
+  position INTEGER NOT NULL, -- from 1
+  region INTEGER NOT NULL,   -- from 1; chunks of two regions never join
+  address INTEGER,           -- where it begins
+  bytes INTEGER NOT NULL,    -- size
+  in_use INTEGER NOT NULL,   -- 1; 0 when it is free
+  op_name TEXT               -- who holds it, where the dump says so
 ) STRICT;
 
 -- Samples of a pprof device memory profile.
@@ -306,5 +320,5 @@ CREATE TABLE profile_samples (
   device TEXT,  -- the device
   bytes INTEGER, -- bytes held
   count INTEGER, -- allocations
-  stack TEXT    -- frames, innermost first
+  stack TEXT    -- one frame a line, innermost first: function (file:line)
 ) STRICT;

@@ -29,6 +29,10 @@ class CollectedFacts : public FactSink {
   void Add(const AllocatorFact& fact) override { allocators.push_back(fact); }
   void Add(const ExecutionFact& fact) override { executions.push_back(fact); }
   void Add(const AllocationFact& fact) override { allocations.push_back(fact); }
+  void Add(const OomEventFact& fact) override { oom_events.push_back(fact); }
+  void Add(const OomBufferFact& fact) override { oom_buffers.push_back(fact); }
+  void Add(const OomChunkFact& fact) override { oom_chunks.push_back(fact); }
+  void Add(const ProfileSampleFact& fact) override { samples.push_back(fact); }
   void Add(const HostEventFact& fact) override {
     events.push_back({std::string(fact.thread), std::string(fact.name), fact.start_ns, fact.end_ns,
                       fact.parent, fact.execution});
@@ -57,6 +61,10 @@ class CollectedFacts : public FactSink {
 
   std::vector<CaptureFact> captures;
   std::vector<IssueFact> issues;
+  std::vector<OomEventFact> oom_events;
+  std::vector<OomBufferFact> oom_buffers;
+  std::vector<OomChunkFact> oom_chunks;
+  std::vector<ProfileSampleFact> samples;
   std::vector<DeviceFact> devices;
   std::vector<ModuleFact> modules;
   std::vector<AllocatorFact> allocators;
