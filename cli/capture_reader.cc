@@ -14,6 +14,14 @@ const Importer* ImporterFor(std::string_view path) {
   return nullptr;
 }
 
+// The importer whose content `source` is, among those that go by it.
+const Importer* ImporterOf(const Source& source, bool named) {
+  for (const Importer& importer : Importers()) {
+    if (importer.holds != nullptr && importer.holds(source, named)) return &importer;
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 CaptureReader::CaptureReader(const std::vector<IngestTask>& tasks, const ImportOptions& options,
@@ -37,12 +45,23 @@ ReadCapture CaptureReader::Open(const IngestTask& task) const {
   ReadCapture read;
   if (!task.is_file()) return read;
   read.importer = ImporterFor(task.path);
-  if (read.importer == nullptr && task.path != "-") return read;
+  const bool by_content =
+      task.path != "-" && (read.importer == nullptr || read.importer->holds != nullptr);
+  if (by_content && task.in_folder && read.importer == nullptr) return read;
   try {
     read.source = OpenSource(task.path);
+    if (by_content) {
+      read.importer = ImporterOf(*read.source, !task.in_folder);
+      if (read.importer == nullptr) {
+        read.source.reset();
+        return read;
+      }
+    }
     read.content_hash = ContentHash(*read.source);
   } catch (...) {
     read.error = std::current_exception();
+    // In a folder, a file that may be none of ours is passed over when it can't be read.
+    if (by_content && task.in_folder) read = {};
   }
   return read;
 }

@@ -130,7 +130,8 @@ class Job {
         observer_.PassedOver(task.path, "no format that oomdb reads");
       } else {
         Reject(task,
-               "no format that oomdb reads: *.xplane.pb, *.hlo.pb, *.hlo_proto.pb, also with .gz "
+               "no format that oomdb reads: *.xplane.pb, *.hlo.pb, *.hlo_proto.pb, logs; also with "
+               ".gz "
                "or .zst");
       }
       return;
