@@ -26,8 +26,12 @@ const Importer* ImporterOf(const Source& source, bool named) {
 
 CaptureReader::CaptureReader(const std::vector<IngestTask>& tasks, const ImportOptions& options,
                              int threads, std::set<std::string> known,
-                             const std::atomic<bool>* stop)
-    : tasks_(tasks), options_(options), known_(std::move(known)), stop_(stop) {
+                             const std::atomic<bool>* stop, ByteObserver standard_input)
+    : tasks_(tasks),
+      options_(options),
+      known_(std::move(known)),
+      stop_(stop),
+      standard_input_(std::move(standard_input)) {
   if (threads < 2) return;
   for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { Work(); });
 }
@@ -49,7 +53,7 @@ ReadCapture CaptureReader::Open(const IngestTask& task) const {
       task.path != "-" && (read.importer == nullptr || read.importer->holds != nullptr);
   if (by_content && task.in_folder && read.importer == nullptr) return read;
   try {
-    read.source = OpenSource(task.path);
+    read.source = OpenSource(task.path, {}, standard_input_);
     if (by_content) {
       read.importer = ImporterOf(*read.source, !task.in_folder);
       if (read.importer == nullptr) {
