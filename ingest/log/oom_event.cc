@@ -45,11 +45,13 @@ std::string_view Quoted(std::string_view text, std::string_view key) {
        quote = text.find('"', quote + 1)) {
     end = quote;
     const std::string_view after = text.substr(quote + 1);
-    const std::string_view word = after.substr(0, std::min(after.find('='), size_t{32}));
-    const bool key_follows = word.starts_with(' ') && word.size() > 1 &&
-                             std::all_of(word.begin() + 1, word.end(), [](unsigned char c) {
-                               return std::isalnum(c) != 0 || c == '_';
-                             });
+    constexpr size_t kMaxKeyBytes = 32;
+    const size_t equals = std::min(after.substr(0, kMaxKeyBytes).find('='), after.size());
+    const bool key_follows =
+        after.starts_with(' ') && equals > 1 && equals + 1 < after.size() &&
+        std::all_of(after.begin() + 1, after.begin() + static_cast<std::ptrdiff_t>(equals),
+                    [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; }) &&
+        (after[equals + 1] == '"' || std::isdigit(static_cast<unsigned char>(after[equals + 1])));
     if (after.empty() || after.front() == '}' || key_follows) break;
   }
   return text.substr(0, end);

@@ -90,6 +90,7 @@ class TpuReport : public Block {
       event_.Set(Field::kUsed, g[1]);
       event_.Set(Field::kCapacity, g[2]);
       Space(g[3]);
+      if (P().exceeded.Find(line, &g)) event_.Set(Field::kExceeded, g[2]);
     } else {
       return false;
     }

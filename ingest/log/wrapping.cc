@@ -86,6 +86,10 @@ std::string PlainText(std::string_view line) {
         i += code;
         continue;
       }
+      if (c == '\x1b') {
+        ++i;
+        continue;
+      }
     } else if (c == '&') {
       bool found = false;
       for (const auto& [entity, character] : kEntities) {
@@ -160,8 +164,8 @@ std::vector<std::string_view> SplitJoined(std::string_view line) {
 
 std::string_view WithoutException(std::string_view message) {
   static const Pattern exception(
-      R"((?:[\w.]*(?:Error|Exception|StackTrace)|Bad StatusOr access|Original error|ERROR|)"
-      R"(Exception in device=\w+:[0-9]+|\([0-9]+\))(?::\s+|\s+))");
+      R"(Exception in device=\w+:[0-9]+: |\([0-9]+\) |)"
+      R"((?:[\w.]*(?:Error|Exception|StackTrace)|Bad StatusOr access|Original error|ERROR):\s*)");
   for (int i = 0; i < 8; ++i) {
     const size_t bytes = exception.StartsWith(message);
     if (bytes == 0) break;

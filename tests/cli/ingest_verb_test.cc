@@ -71,11 +71,11 @@ TEST_F(IngestVerbTest, PassesOverWhatNobodyReads) {
 
 TEST_F(IngestVerbTest, RejectsAndSaysWhy) {
   Write("bad.xplane.pb", "<html>sign in first</html>");
-  Write("notes.txt", "hello");
+  Write("notes.bin", std::string(100, '\0') + "hello");
   Write("empty/notes.txt", "hello");
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"bad.xplane.pb", "rejected: bad.xplane.pb"},
-      {"notes.txt", "no format that oomdb reads"},
+      {"notes.bin", "no format that oomdb reads"},
       {"missing.xplane.pb", "missing.xplane.pb"},
       {"empty", "nothing in this folder"},
   };
