@@ -48,7 +48,7 @@ CaptureReader::~CaptureReader() {
 ReadCapture CaptureReader::Open(const IngestTask& task) const {
   ReadCapture read;
   if (!task.is_file()) return read;
-  read.importer = ImporterFor(task.path);
+  if (task.path != "-") read.importer = ImporterFor(task.path);
   const bool by_content =
       task.path != "-" && (read.importer == nullptr || read.importer->holds != nullptr);
   if (by_content && task.in_folder && read.importer == nullptr) return read;
