@@ -141,7 +141,9 @@ std::vector<std::string_view> SplitJoined(std::string_view line) {
   // What begins a line of a report, where it stands within one.
   static const Pattern start(
       R"(\\n|Total \w+ usage >=|Output size (?:[0-9]|unknown)|Program \w+ requirement [0-9])"
-      R"(|Largest program allocations in|BufferAssignment (?:OOM|stats)|Peak buffers:)");
+      R"(|Largest program allocations in|BufferAssignment (?:OOM|stats)|Peak buffers:)"
+      R"(|\b(?:reserved|program|arguments|HLO temp)\s+(?:[0-9]|unknown size)|[0-9]+\. Size: [0-9])"
+      R"(|Operator: |Shape: |Unpadded size: |Extra memory due|XLA [Ll]abel: |Allocation type: )");
   // An op name may hold a \\n of its own: that alone is no sign of joined lines.
   static const Pattern joined(
       R"(.(?:Total \w+ usage >=|Output size (?:[0-9]|unknown)|Program \w+ requirement [0-9])"
@@ -149,8 +151,7 @@ std::vector<std::string_view> SplitJoined(std::string_view line) {
   if (!joined.Matches(line)) return {line};
   std::vector<std::string_view> lines;
   while (!line.empty()) {
-    const size_t escaped = line.starts_with("\\n") ? 2 : 0;
-    line.remove_prefix(escaped);
+    while (line.starts_with("\\n") || line.starts_with("\\t")) line.remove_prefix(2);
     if (line.empty()) break;
     // From the second byte on: what begins this line does not end it.
     const size_t next = start.Position(line.substr(1));

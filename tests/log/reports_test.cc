@@ -102,6 +102,21 @@ TEST(ReportsTest, TpuReportInWrappers) {
   ExpectReport(ReadLog(between));
 }
 
+TEST(ReportsTest, AllOfItInOneLine) {
+  std::string joined = std::string(kHeadline) + kReport;
+  for (size_t at = joined.find('\n'); at != std::string::npos; at = joined.find('\n', at))
+    joined.replace(at, 1, " ");
+  const ReadLog log(joined);
+  EXPECT_EQ(log.only().reserved_bytes, 256 * kMi);
+  EXPECT_EQ(log.only().program_bytes, kGi);
+  EXPECT_EQ(log.only().arguments_bytes, 2 * kGi);
+  EXPECT_EQ(log.only().output_bytes, kKi);
+  EXPECT_EQ(log.only().temp_bytes, 900 * kMi);
+  ASSERT_EQ(log.buffers.size(), 2u);
+  EXPECT_EQ(log.buffers[0].bytes, 512 * kMi);
+  EXPECT_EQ(log.buffers[0].source_line, 7);
+}
+
 TEST(ReportsTest, TwiceIsOnce) {
   const std::string whole = std::string(kHeadline) + kReport;
   const ReadLog log(whole + "Traceback (most recent call last):\n" + whole);
@@ -216,6 +231,8 @@ TEST(ReportsTest, BufferAssignment) {
   std::string escaped = "XlaRuntimeError('RESOURCE_EXHAUSTED: " + request + kBuffers;
   for (size_t at = escaped.find('\n'); at != std::string::npos; at = escaped.find('\n', at))
     escaped.replace(at, 1, "\\n");
+  for (size_t at = escaped.find('\t'); at != std::string::npos; at = escaped.find('\t', at))
+    escaped.replace(at, 1, "\\t");
   ExpectBuffers(ReadLog(escaped + "')\n"));
 }
 
