@@ -153,12 +153,40 @@ struct ReportRun {
   std::vector<std::string> between;  // Host events between its last two executions.
 };
 
+// One failure or piece of advice of an error text.
+struct ReportErrorEvent {
+  std::optional<int64_t> line;
+  std::string kind;           // T1, G3, A2, ...
+  std::optional<bool> fatal;  // std::nullopt: the text does not say.
+  std::string memory_space, allocator, message;
+  int64_t repeat_count = 1;
+};
+
+// A number that an error text states, in the words of the section.
+struct ReportErrorNumber {
+  std::string name;   // "needs", "arguments", ...
+  std::string words;  // What it is, where the name does not say it.
+  int64_t bytes = 0;
+};
+
+// An error text of the shown capture's run: what it says of its main failure.
+struct ReportErrorText {
+  int64_t capture_id = 0;
+  std::string path;
+  std::vector<ReportErrorEvent> events;  // By line, all of them.
+  std::optional<size_t> main;            // The event whose numbers and buffers follow.
+  std::vector<ReportErrorNumber> numbers;
+  std::vector<ReportGroup> buffers;  // That the text lists, equal ones together, largest first.
+  std::vector<std::optional<int64_t>> padding;  // Of each of them: bytes that tiles add.
+};
+
 struct Report {
   std::vector<ReportCapture> captures;  // By run and host.
   size_t shown = 0;                     // The capture whose plan and run follow.
   std::vector<ReportFinding> findings;  // Of all captures, worst first.
   std::optional<ReportPlan> plan;
   std::optional<ReportRun> run;
+  std::vector<ReportErrorText> texts;       // The shown capture's own, else those of its run.
   std::vector<ReportAllocator> allocators;  // Of the shown capture, where the run tells of none.
   std::vector<std::string> quiet;           // What was looked at and found well.
   bool top_asked = false;  // --top was given: list as many groups, whatever the findings.
@@ -180,6 +208,8 @@ std::optional<ReportPlan> ReadReportPlan(Database& database, int64_t capture_id,
                                          const ReportScope& scope,
                                          std::optional<int64_t> preferred);
 std::optional<ReportRun> ReadReportRun(Database& database, const ReportPlan& plan);
+// Of the capture, if it is a log, else of the logs of its run.
+std::vector<ReportErrorText> ReadReportErrorTexts(Database& database, int64_t capture_id);
 std::vector<ReportAllocator> ReadReportAllocators(Database& database, int64_t capture_id);
 
 }  // namespace oomdb

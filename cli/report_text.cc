@@ -17,6 +17,7 @@ std::string ReportText(const Report& report, const ReportStyle& style) {
   const ReportPage page(report, std::max(style.width, kMinWidth), style.color, out);
   WriteHeadSection(page);
   WriteFindingsSection(page);
+  WriteErrorTextSection(page);
   if (report.plan) WritePlanSection(page);
   if (report.run) WriteRunSection(page);
   WriteAllocatorsSection(page);

@@ -83,7 +83,8 @@ struct CaptureWriter::State {
                    "sparse_core_bytes, repeat_count, message"),
         oom_buffers(connection, "oom_buffers",
                     "oom_event_id, position, bytes, unpadded_bytes, padding_bytes, shape, op_name, "
-                    "source_file, source_line, label, allocation_type, count"),
+                    "source_file, source_line, label, allocation_type, plain_shape, dense_bytes, "
+                    "tiled_bytes, count"),
         oom_chunks(connection, "oom_chunks",
                    "oom_event_id, position, region, address, bytes, in_use, op_name"),
         samples(connection, "profile_samples", "capture_id, kind, device, bytes, count, stack") {}
@@ -269,7 +270,8 @@ void CaptureWriter::Add(const OomBufferFact& fact) {
   state_->oom_buffers.Add({Id(kOomEvent, fact.event), fact.position, fact.bytes,
                            fact.unpadded_bytes, fact.padding_bytes, Text(fact.shape),
                            Text(fact.op_name), Text(fact.source_file), fact.source_line,
-                           Text(fact.label), Text(fact.allocation_type), fact.count});
+                           Text(fact.label), Text(fact.allocation_type), Text(fact.plain_shape),
+                           fact.dense_bytes, fact.tiled_bytes, fact.count});
 }
 
 void CaptureWriter::Add(const OomChunkFact& fact) {

@@ -299,6 +299,9 @@ CREATE TABLE oom_buffers (
   position INTEGER NOT NULL, -- from 1
   bytes INTEGER, unpadded_bytes INTEGER, padding_bytes INTEGER, -- as printed
   shape TEXT, op_name TEXT, source_file TEXT, source_line INTEGER, label TEXT, allocation_type TEXT, -- as printed
+  plain_shape TEXT,          -- the shape without its layout
+  dense_bytes INTEGER,       -- from the shape: elements × element size
+  tiled_bytes INTEGER,       -- from the shape and its layout: with the padding of the tiles; NULL without tiles
   count INTEGER NOT NULL DEFAULT 1 -- buffers like this one, side by side
 ) STRICT;
 

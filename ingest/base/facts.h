@@ -163,6 +163,11 @@ struct OomBufferFact {
   MaybeInt source_line;
   std::string label;
   std::string allocation_type;
+  // From its shape: without the layout; elements × element size; with the padding of its tiles,
+  // where the layout prints them.
+  std::string plain_shape;
+  MaybeInt dense_bytes;
+  MaybeInt tiled_bytes;
   int64_t count = 1;  // Buffers like this one, side by side.
 };
 

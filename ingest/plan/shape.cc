@@ -92,6 +92,13 @@ std::string DtypeName(int32_t element_type) {
   return type != nullptr ? std::string(type->name) : "type_" + std::to_string(element_type);
 }
 
+std::optional<int> ElementBits(std::string_view dtype) {
+  for (const ElementType& type : kElementTypes) {
+    if (type.name == dtype && type.bits >= 0) return type.bits;
+  }
+  return std::nullopt;
+}
+
 std::string PrintShape(const proto::ShapeProto& shape) {
   std::string text;
   AppendShape(shape, &text);
