@@ -16,6 +16,25 @@ const Importer* ImporterFor(std::string_view path) {
 
 }  // namespace
 
+int64_t ReadCapture::bytes() const {
+  return dump.has_value() ? dump->bytes : static_cast<int64_t>(source->size());
+}
+
+const std::string& ReadCapture::compression() const {
+  return dump.has_value() ? dump->compression : source->compression();
+}
+
+void ReadCapture::HandOver(const Importer* with, const ImportOptions& options,
+                           FactSink& sink) const {
+  if (facts != nullptr) {
+    facts->Replay(sink);
+  } else if (dump.has_value()) {
+    ImportDump(*dump, sink);
+  } else {
+    with->import(*source, options, sink);
+  }
+}
+
 CaptureReader::CaptureReader(const std::vector<IngestTask>& tasks, const ImportOptions& options,
                              int threads, std::set<std::string> known,
                              const std::atomic<bool>* stop)
@@ -36,9 +55,14 @@ CaptureReader::~CaptureReader() {
 ReadCapture CaptureReader::Open(const IngestTask& task) const {
   ReadCapture read;
   if (!task.is_file()) return read;
-  read.importer = ImporterFor(task.path);
-  if (read.importer == nullptr && task.path != "-") return read;
+  if (task.dump == nullptr) read.importer = ImporterFor(task.path);
+  if (read.importer == nullptr && task.path != "-" && task.dump == nullptr) return read;
   try {
+    if (task.dump != nullptr) {
+      read.dump = OpenDump(*task.dump);
+      read.content_hash = read.dump->content_hash;
+      return read;
+    }
     read.source = OpenSource(task.path);
     read.content_hash = ContentHash(*read.source);
   } catch (...) {
@@ -50,13 +74,13 @@ ReadCapture CaptureReader::Open(const IngestTask& task) const {
 ReadCapture CaptureReader::ReadAhead(const IngestTask& task) const {
   if (task.path == "-") return {};
   ReadCapture read = Open(task);
-  if (read.source == nullptr || read.error != nullptr || known_.count(read.content_hash) > 0 ||
-      read.source->size() > static_cast<uint64_t>(kMaxBytes)) {
+  if (!read.opened() || read.error != nullptr || known_.count(read.content_hash) > 0 ||
+      read.bytes() > kMaxBytes) {
     return read;
   }
   try {
     auto facts = std::make_unique<RecordedFacts>(stop_, &quit_);
-    read.importer->import(*read.source, options_, *facts);
+    read.HandOver(read.importer, options_, *facts);
     read.facts = std::move(facts);
   } catch (...) {
     read.error = std::current_exception();
