@@ -3,15 +3,26 @@
 #include <string_view>
 #include <utility>
 
+#include "ingest/profile/profile_importer.h"
+
 namespace oomdb {
 namespace {
 
-const Importer* ImporterFor(std::string_view path) {
+const Importer* ImporterFor(const IngestTask& task) {
+  const std::string_view path = task.path;
   const std::string_view name = path.substr(path.rfind('/') + 1);
   for (const Importer& importer : Importers()) {
     if (importer.claims(name)) return &importer;
+    // People save profiles under many names; such a one is tried only where it was asked for.
+    if (importer.import == ImportProfile && !task.in_folder && MayBeProfile(name)) return &importer;
   }
   return nullptr;
+}
+
+// Other profilers' files are called .prof too: in a folder they are passed over.
+bool IsOther(const IngestTask& task, const Importer* importer, const Source& source) {
+  return task.in_folder && importer != nullptr && importer->import == ImportProfile &&
+         !LooksLikeProfile(source);
 }
 
 }  // namespace
@@ -55,7 +66,7 @@ CaptureReader::~CaptureReader() {
 ReadCapture CaptureReader::Open(const IngestTask& task) const {
   ReadCapture read;
   if (!task.is_file()) return read;
-  if (task.dump == nullptr) read.importer = ImporterFor(task.path);
+  if (task.dump == nullptr) read.importer = ImporterFor(task);
   if (read.importer == nullptr && task.path != "-" && task.dump == nullptr) return read;
   try {
     if (task.dump != nullptr) {
@@ -64,6 +75,7 @@ ReadCapture CaptureReader::Open(const IngestTask& task) const {
       return read;
     }
     read.source = OpenSource(task.path);
+    if (IsOther(task, read.importer, *read.source)) return {};
     read.content_hash = ContentHash(*read.source);
   } catch (...) {
     read.error = std::current_exception();

@@ -113,7 +113,7 @@ class Job {
         Reject(
             task,
             "nothing in this folder that oomdb reads (*.xplane.pb, *.hlo.pb, *.hlo_proto.pb, XLA "
-            "dumps); "
+            "dumps, memory.prof); "
             "`oomdb ingest -v` lists what was passed over");
       }
       found_in_folder_ = false;
@@ -132,8 +132,9 @@ class Job {
         observer_.PassedOver(task.path, "no format that oomdb reads");
       } else {
         Reject(task,
-               "no format that oomdb reads: *.xplane.pb, *.hlo.pb, *.hlo_proto.pb, also with .gz "
-               "or .zst");
+               "no format that oomdb reads: *.xplane.pb, *.hlo.pb, *.hlo_proto.pb, also with .gz, "
+               ".zst or .xz; memory profiles (*.prof, *.pprof); *-buffer-assignment.txt, "
+               "*-memory-usage-report.txt");
       }
       return;
     }

@@ -58,6 +58,13 @@ class HeadSection : ReportPage {
                                   Plural(shown().failed_count, "execution")),
                       Style::kYellow);
     }
+    if (!report_.plan && report_.allocators.empty() && report_.profile) {
+      const ReportProfile& profile = *report_.profile;
+      return Sentence(
+          fmt::format("{} live on the devices in {}, held as shown below",
+                      HumanBytes(profile.buffer_bytes), Plural(profile.buffer_count, "buffer")),
+          Style::kGreen);
+    }
     if (!report_.plan) {
       return Sentence(report_.allocators.empty()
                           ? "nothing in this capture concerns memory: no module, no allocator"
@@ -107,7 +114,9 @@ class HeadSection : ReportPage {
     if (c.execution_count == 0 && c.module_count > 0)
       line += " · " + Plural(c.module_count, "module");
     if (c.module_count > 0) line += " · plan read";
-    if (c.has_allocators) {
+    if (c.kind == "device_memory_profile") {
+      line += " · device memory profile";
+    } else if (c.has_allocators) {
       line += " · allocator measured";
     } else if (!report_.allocators.empty()) {
       line += " · host allocator measured";

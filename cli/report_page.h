@@ -49,6 +49,7 @@ void WritePlanSection(
     const ReportPage& page);  // The plan and what is live at its peak. Requires a plan.
 void WriteRunSection(const ReportPage& page);  // What happened on the devices. Requires a run.
 void WriteAllocatorsSection(const ReportPage& page);  // The allocators, where there is no run.
+void WriteProfileSection(const ReportPage& page);     // Who holds the memory. Requires a profile.
 
 // Text of a capture, safe to show.
 std::string Safe(std::string_view text);

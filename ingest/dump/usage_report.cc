@@ -23,9 +23,10 @@ class Reader {
     if (plan_.classes_known) {
       SumAllocations(log_, &plan_);
     } else {
-      for (const auto& [memory_space, bytes] : totals_) {
-        if (memory_space == 0) plan_.plan_bytes = plan_.peak_bytes = bytes;
-      }
+      // Without the device's total, as in a text that is cut, no size is known.
+      const auto device = totals_.find(0);
+      plan_.has_buffer_assignment = device != totals_.end();
+      if (device != totals_.end()) plan_.plan_bytes = plan_.peak_bytes = device->second;
       log_.Warn("plan_classes_unknown",
                 "a memory-usage report tells the sum of all allocations, not what they are for; "
                 "the -buffer-assignment.txt beside it would");
@@ -46,7 +47,9 @@ class Reader {
       allocation_.reset();
       if (cursor.TakeUntil("(color=").has_value()) memory_space_ = cursor.TakeNumber().value_or(0);
     } else if (cursor.Take("Total bytes: ")) {
-      totals_[memory_space_] = totals_guard_.Admit(cursor.TakeNumber().value_or(-1), log_);
+      const int64_t total = cursor.TakeNumber().value_or(-1);
+      const int64_t bytes = totals_guard_.Admit(total, log_);
+      if (bytes == total) totals_[memory_space_] = bytes;
     } else if (line.starts_with("allocation ")) {
       // The head of its slots, after the list of all.
       bool ignored = false;
