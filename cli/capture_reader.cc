@@ -3,18 +3,48 @@
 #include <string_view>
 #include <utility>
 
+#include "ingest/profile/profile_importer.h"
+
 namespace oomdb {
 namespace {
 
-const Importer* ImporterFor(std::string_view path) {
+const Importer* ImporterFor(const IngestTask& task) {
+  const std::string_view path = task.path;
   const std::string_view name = path.substr(path.rfind('/') + 1);
   for (const Importer& importer : Importers()) {
     if (importer.claims(name)) return &importer;
+    // People save profiles under many names; such a one is tried only where it was asked for.
+    if (importer.import == ImportProfile && !task.in_folder && MayBeProfile(name)) return &importer;
   }
   return nullptr;
 }
 
+// Other profilers' files are called .prof too: in a folder they are passed over.
+bool IsOther(const IngestTask& task, const Importer* importer, const Source& source) {
+  return task.in_folder && importer != nullptr && importer->import == ImportProfile &&
+         !LooksLikeProfile(source);
+}
+
 }  // namespace
+
+int64_t ReadCapture::bytes() const {
+  return dump.has_value() ? dump->bytes : static_cast<int64_t>(source->size());
+}
+
+const std::string& ReadCapture::compression() const {
+  return dump.has_value() ? dump->compression : source->compression();
+}
+
+void ReadCapture::HandOver(const Importer* with, const ImportOptions& options,
+                           FactSink& sink) const {
+  if (facts != nullptr) {
+    facts->Replay(sink);
+  } else if (dump.has_value()) {
+    ImportDump(*dump, sink);
+  } else {
+    with->import(*source, options, sink);
+  }
+}
 
 CaptureReader::CaptureReader(const std::vector<IngestTask>& tasks, const ImportOptions& options,
                              int threads, std::set<std::string> known,
@@ -36,10 +66,16 @@ CaptureReader::~CaptureReader() {
 ReadCapture CaptureReader::Open(const IngestTask& task) const {
   ReadCapture read;
   if (!task.is_file()) return read;
-  read.importer = ImporterFor(task.path);
-  if (read.importer == nullptr && task.path != "-") return read;
+  if (task.dump == nullptr) read.importer = ImporterFor(task);
+  if (read.importer == nullptr && task.path != "-" && task.dump == nullptr) return read;
   try {
+    if (task.dump != nullptr) {
+      read.dump = OpenDump(*task.dump);
+      read.content_hash = read.dump->content_hash;
+      return read;
+    }
     read.source = OpenSource(task.path);
+    if (IsOther(task, read.importer, *read.source)) return {};
     read.content_hash = ContentHash(*read.source);
   } catch (...) {
     read.error = std::current_exception();
@@ -50,13 +86,13 @@ ReadCapture CaptureReader::Open(const IngestTask& task) const {
 ReadCapture CaptureReader::ReadAhead(const IngestTask& task) const {
   if (task.path == "-") return {};
   ReadCapture read = Open(task);
-  if (read.source == nullptr || read.error != nullptr || known_.count(read.content_hash) > 0 ||
-      read.source->size() > static_cast<uint64_t>(kMaxBytes)) {
+  if (!read.opened() || read.error != nullptr || known_.count(read.content_hash) > 0 ||
+      read.bytes() > kMaxBytes) {
     return read;
   }
   try {
     auto facts = std::make_unique<RecordedFacts>(stop_, &quit_);
-    read.importer->import(*read.source, options_, *facts);
+    read.HandOver(read.importer, options_, *facts);
     read.facts = std::move(facts);
   } catch (...) {
     read.error = std::current_exception();

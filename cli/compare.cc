@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/compare_profiles.h"
 #include "cli/open_captures.h"
 #include "cli/options.h"
 #include "cli/report_page.h"
@@ -287,6 +288,10 @@ void KeepTwoRuns(Database& database, const Options& options) {
 void Run(const Options& options, ExitCode& exit_code) {
   Output output(options.output);
   Database database = Open(options, exit_code);
+  if (HoldOnlyProfiles(database, options.base, options.changed)) {
+    CompareProfiles(database, options.base, options.changed, options.top, output);
+    return;
+  }
   KeepTwoRuns(database, options);
   const Rows rows =
       Query(database, kDifferences, {{"base", options.base}, {"new", options.changed}});
@@ -317,7 +322,8 @@ void RegisterCompare(CLI::App& app, ExitCode& exit_code) {
   AddOutputOptions(*verb, options->output);
   verb->footer(
       "Buffers are matched by instruction and shape, then by shape, JAX operation and Python line; "
-      "the rows are those of the view run_comparison.\n"
+      "the rows are those of the view run_comparison. Of two device memory profiles: what each "
+      "Python line holds more or less.\n"
       "Example: oomdb compare sample_dbs/captures/dataset_oom sample_dbs/captures/attention_oom");
   verb->callback([options, &exit_code] { Run(*options, exit_code); });
 }

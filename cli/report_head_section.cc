@@ -68,6 +68,13 @@ class HeadSection : ReportPage {
                           : "no failure in this text; what it says of memory is below",
                       Style::kGreen);
     }
+    if (!report_.plan && report_.allocators.empty() && report_.profile) {
+      const ReportProfile& profile = *report_.profile;
+      return Sentence(
+          fmt::format("{} live on the devices in {}, held as shown below",
+                      HumanBytes(profile.buffer_bytes), Plural(profile.buffer_count, "buffer")),
+          Style::kGreen);
+    }
     if (!report_.plan) {
       return Sentence(report_.allocators.empty()
                           ? "nothing in this capture concerns memory: no module, no allocator"
@@ -119,6 +126,8 @@ class HeadSection : ReportPage {
     if (c.module_count > 0) line += " · plan read";
     if (c.kind == "oom_log") {
       line += " · " + (c.path == "-" ? std::string("standard input") : "text of " + FileName(c));
+    } else if (c.kind == "device_memory_profile") {
+      line += " · device memory profile";
     } else if (c.has_allocators) {
       line += " · allocator measured";
     } else if (!report_.allocators.empty()) {

@@ -180,6 +180,27 @@ Json ToJson(const ReportAllocator& a) {
               {"live_at_the_end", std::move(live)}};
 }
 
+Json ToJson(const ReportProfile& profile) {
+  Json lines = Json::array();
+  for (const ReportProfileLine& line : profile.lines) {
+    lines.push_back({{"kind", OrNull(line.kind)},
+                     {"device", OrNull(line.device)},
+                     {"source_file", OrNull(line.source_file)},
+                     {"source_line", OrNull(line.source_line)},
+                     {"function_name", OrNull(line.function_name)},
+                     {"bytes", Number(line.bytes, "measured")},
+                     {"count", line.count}});
+  }
+  return Json{
+      {"path", profile.path},
+      {"buffer_bytes", Number(profile.buffer_bytes, "measured")},
+      {"buffers", profile.buffer_count},
+      {"executables", profile.executable_count},
+      {"executable_bytes", Number(profile.executable_bytes, "measured")},
+      {"lines", std::move(lines)},
+      {"more", {{"lines", profile.more_lines}, {"bytes", Number(profile.more_bytes, "measured")}}}};
+}
+
 }  // namespace
 
 std::string ReportJson(const Report& report) {
@@ -198,6 +219,7 @@ std::string ReportJson(const Report& report) {
       {"plan", report.plan ? ToJson(*report.plan) : Json(nullptr)},
       {"run", report.run ? ToJson(*report.run, report.plan->capacity_evidence) : Json(nullptr)},
       {"allocators", std::move(allocators)},
+      {"memory_profile", report.profile ? ToJson(*report.profile) : Json(nullptr)},
       {"quiet", report.quiet}};
   // A capture's names may be any bytes.
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

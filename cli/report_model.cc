@@ -61,6 +61,7 @@ class Reader {
     if (report_.plan) report_.run = ReadReportRun(database_, *report_.plan);
     const bool told = report_.run && !report_.run->devices[report_.run->shown].allocator.empty();
     if (!told) report_.allocators = ReadReportAllocators(database_, shown);
+    report_.profile = ReadReportProfile(database_, report_.captures[report_.shown], scope_);
     FindQuiet();
     report_.top_asked = scope_.top.has_value();
     return std::move(report_);

@@ -145,6 +145,26 @@ struct ReportAllocator {
   std::vector<ReportLiveGroup> live;  // At the capture's end, largest first.
 };
 
+// What a Python line holds, by a device memory profile.
+struct ReportProfileLine {
+  std::string kind, device;
+  std::string source_file;  // Empty: no frame outside installed packages.
+  std::optional<int64_t> source_line;
+  std::string function_name;
+  std::optional<int64_t> bytes;
+  int64_t count = 0;
+};
+
+struct ReportProfile {
+  std::string path;
+  int64_t buffer_bytes = 0;
+  int64_t buffer_count = 0;
+  int64_t executable_count = 0;
+  std::optional<int64_t> executable_bytes;  // Their code; not every backend says it.
+  std::vector<ReportProfileLine> lines;     // Of buffers; largest first, up to --top.
+  int64_t more_lines = 0, more_bytes = 0;
+};
+
 struct ReportRun {
   std::vector<ReportDevice> devices;  // By ordinal.
   size_t shown = 0;                   // The device whose details follow.
@@ -188,6 +208,7 @@ struct Report {
   std::optional<ReportRun> run;
   std::vector<ReportErrorText> texts;       // The shown capture's own, else those of its run.
   std::vector<ReportAllocator> allocators;  // Of the shown capture, where the run tells of none.
+  std::optional<ReportProfile> profile;     // The shown capture, else the last of its run and host.
   std::vector<std::string> quiet;           // What was looked at and found well.
   bool top_asked = false;  // --top was given: list as many groups, whatever the findings.
 };
@@ -210,6 +231,9 @@ std::optional<ReportPlan> ReadReportPlan(Database& database, int64_t capture_id,
 std::optional<ReportRun> ReadReportRun(Database& database, const ReportPlan& plan);
 // Of the capture, if it is a log, else of the logs of its run.
 std::vector<ReportErrorText> ReadReportErrorTexts(Database& database, int64_t capture_id);
+// The capture itself when it is a device memory profile, else the last one beside it.
+std::optional<ReportProfile> ReadReportProfile(Database& database, const ReportCapture& capture,
+                                               const ReportScope& scope);
 std::vector<ReportAllocator> ReadReportAllocators(Database& database, int64_t capture_id);
 
 }  // namespace oomdb

@@ -2,15 +2,19 @@
 
 #include <array>
 
+#include "ingest/dump/text_importer.h"
 #include "ingest/plan/hlo_importer.h"
+#include "ingest/profile/profile_importer.h"
 #include "ingest/xplane/xplane_importer.h"
 
 namespace oomdb {
 
 std::span<const Importer> Importers() {
-  static constexpr std::array<Importer, 2> kImporters = {{
+  static constexpr std::array<Importer, 4> kImporters = {{
       {"xplane", ClaimsXPlane, ImportXPlane},
       {"hlo", ClaimsHlo, ImportHlo},
+      {"plan_text", ClaimsPlanText, ImportPlanText},
+      {"device_memory_profile", ClaimsProfile, ImportProfile},
   }};
   return kImporters;
 }

@@ -87,7 +87,9 @@ struct CaptureWriter::State {
                     "tiled_bytes, count"),
         oom_chunks(connection, "oom_chunks",
                    "oom_event_id, position, region, address, bytes, in_use, op_name"),
-        samples(connection, "profile_samples", "capture_id, kind, device, bytes, count, stack") {}
+        samples(connection, "profile_samples",
+                "capture_id, kind, device, bytes, count, stack, source_file, source_line, "
+                "function_name") {}
 
   int64_t FirstFreeId(const char* table, const char* column) {
     return connection
@@ -282,7 +284,8 @@ void CaptureWriter::Add(const OomChunkFact& fact) {
 void CaptureWriter::Add(const ProfileSampleFact& fact) {
   ++summary_.samples;
   state_->samples.Add({summary_.capture_id, Text(fact.kind), Text(fact.device), fact.bytes,
-                       fact.count, Text(fact.stack)});
+                       fact.count, Text(fact.stack), Text(fact.source_file), fact.source_line,
+                       Text(fact.function_name)});
 }
 
 void CaptureWriter::WriteLabels(const std::optional<std::string>& run,

@@ -88,18 +88,22 @@ int64_t PlanWriter::Write(const std::string& hlo_hash, const Plan& plan) {
 
 void PlanWriter::WriteTotals(int64_t plan_id, const std::string& hash, const Plan& plan) {
   // Without a buffer assignment (a module from before it) nothing of the memory is known: NULL,
-  // never 0.
-  const auto known = [&plan](int64_t value) {
-    return plan.has_buffer_assignment ? SqlValue(value) : SqlValue();
+  // never 0. Some texts give the sum of all allocations and no class of any.
+  const bool classes_known = plan.has_buffer_assignment && plan.classes_known;
+  const auto known = [](bool is_known, const MaybeInt& value) {
+    return is_known ? SqlValue(value) : SqlValue();
   };
   plans_.Add({plan_id, hash, plan.instruction_count, plan.remat_instruction_count,
-              plan.remat_compute_count, known(plan.parameter_count), known(plan.parameter_bytes),
-              known(plan.donated_parameter_count), known(plan.donated_bytes),
-              known(plan.output_bytes), known(plan.constant_bytes), known(plan.temp_bytes),
-              known(plan.thread_local_bytes), known(plan.plan_bytes),
-              plan.has_buffer_assignment ? SqlValue(plan.heap_peak_bytes) : SqlValue(),
-              known(plan.peak_bytes)});
-  if (!plan.has_buffer_assignment) return;
+              plan.remat_compute_count, known(classes_known, plan.parameter_count),
+              known(classes_known, plan.parameter_bytes),
+              known(classes_known, plan.donated_parameter_count),
+              known(classes_known, plan.donated_bytes), known(classes_known, plan.output_bytes),
+              known(classes_known, plan.constant_bytes), known(classes_known, plan.temp_bytes),
+              known(classes_known, plan.thread_local_bytes),
+              known(plan.has_buffer_assignment, plan.plan_bytes),
+              known(classes_known, plan.heap_peak_bytes),
+              known(plan.has_buffer_assignment, plan.peak_bytes)});
+  if (!classes_known) return;
   for (const PlanMemory& space : plan.spaces) {
     memory_.Add({plan_id, space.memory_space, CleanText(space.space_name), space.parameter_bytes,
                  space.output_bytes, space.constant_bytes, space.temp_bytes,

@@ -323,5 +323,8 @@ CREATE TABLE profile_samples (
   device TEXT,  -- the device
   bytes INTEGER, -- bytes held
   count INTEGER, -- allocations
-  stack TEXT    -- one frame a line, innermost first: function (file:line)
+  stack TEXT,   -- one frame a line, innermost first: function (file:line)
+  source_file TEXT, -- the Python file of the innermost frame outside installed packages
+  source_line INTEGER, -- its line
+  function_name TEXT -- its function
 ) STRICT;

@@ -189,6 +189,10 @@ struct ProfileSampleFact {
   MaybeInt bytes;
   MaybeInt count;
   std::string stack;  // One frame a line, innermost first: function (file:line).
+  // The innermost frame outside installed packages; empty: none is.
+  std::string source_file;
+  MaybeInt source_line;
+  std::string function_name;
 };
 
 // Takes the facts of one capture. Indices count the calls per kind; a fact may refer to one that is

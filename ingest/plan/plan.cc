@@ -19,13 +19,17 @@ namespace oomdb {
 namespace {
 
 void CountInstructions(const Instructions& instructions, Plan* plan) {
-  plan->instruction_count = instructions.size();
+  int64_t rematerialized = 0;
+  int64_t computing = 0;
   for (InstructionNumber i = 0; i < instructions.size(); ++i) {
     if (!IsRematerialized(instructions[i].name())) continue;
-    ++plan->remat_instruction_count;
+    ++rematerialized;
     const std::string& opcode = instructions[i].opcode();
-    if (opcode != "bitcast" && opcode != "get-tuple-element") ++plan->remat_compute_count;
+    if (opcode != "bitcast" && opcode != "get-tuple-element") ++computing;
   }
+  plan->instruction_count = instructions.size();
+  plan->remat_instruction_count = rematerialized;
+  plan->remat_compute_count = computing;
 }
 
 // What the instruction that defines a buffer says of it.

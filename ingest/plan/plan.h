@@ -97,9 +97,12 @@ struct Plan {
   // False: compiled no further than that, or stripped; what is said of memory below is then not
   // known.
   bool has_buffer_assignment = false;
-  int64_t instruction_count = 0;
-  int64_t remat_instruction_count = 0;
-  int64_t remat_compute_count = 0;  // Without bitcasts and get-tuple-elements.
+  // False: read from a text that tells only the sum of them all. plan_bytes and peak_bytes are then
+  // that sum; what is said of classes, parameters and spaces is not known.
+  bool classes_known = true;
+  MaybeInt instruction_count;  // Not known from a text.
+  MaybeInt remat_instruction_count;
+  MaybeInt remat_compute_count;  // Without bitcasts and get-tuple-elements.
   int64_t parameter_count = 0;
   int64_t parameter_bytes = 0;
   int64_t donated_parameter_count = 0;

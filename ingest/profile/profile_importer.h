@@ -1,0 +1,27 @@
+// Device memory profiles: what each Python stack holds on the devices, as pprof
+// (jax.profiler.save_device_memory_profile, usually memory.prof). Buffers, and the code of
+// executables; not the temporaries of a program that runs.
+#ifndef OOMDB_INGEST_PROFILE_PROFILE_IMPORTER_H_
+#define OOMDB_INGEST_PROFILE_PROFILE_IMPORTER_H_
+
+#include <string_view>
+
+#include "ingest/base/facts.h"
+#include "ingest/importers.h"
+#include "ingest/source/source.h"
+
+namespace oomdb {
+
+// The Importer of this format (ingest/importers.h): *.prof and *.pprof.
+bool ClaimsProfile(std::string_view file_name);
+// Throws Error when the content is no pprof profile of memory.
+void ImportProfile(const Source& source, const ImportOptions& options, FactSink& sink);
+
+// Names that pprof files have, and many other files too: *.pb.
+bool MayBeProfile(std::string_view file_name);
+// Whether ImportProfile would take it.
+bool LooksLikeProfile(const Source& source);
+
+}  // namespace oomdb
+
+#endif  // OOMDB_INGEST_PROFILE_PROFILE_IMPORTER_H_
