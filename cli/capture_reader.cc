@@ -3,26 +3,26 @@
 #include <string_view>
 #include <utility>
 
-#include "ingest/profile/profile_importer.h"
-
 namespace oomdb {
 namespace {
 
-const Importer* ImporterFor(const IngestTask& task) {
-  const std::string_view path = task.path;
+const Importer* ImporterFor(std::string_view path) {
   const std::string_view name = path.substr(path.rfind('/') + 1);
   for (const Importer& importer : Importers()) {
     if (importer.claims(name)) return &importer;
-    // People save profiles under many names; such a one is tried only where it was asked for.
-    if (importer.import == ImportProfile && !task.in_folder && MayBeProfile(name)) return &importer;
   }
   return nullptr;
 }
 
-// Other profilers' files are called .prof too: in a folder they are passed over.
-bool IsOther(const IngestTask& task, const Importer* importer, const Source& source) {
-  return task.in_folder && importer != nullptr && importer->import == ImportProfile &&
-         !LooksLikeProfile(source);
+// The importer whose content `source` is, among those that go by it: first the one that its name
+// asks for.
+const Importer* ImporterOf(const Source& source, bool named, const Importer* claimed) {
+  if (claimed != nullptr && claimed->holds(source, named)) return claimed;
+  for (const Importer& importer : Importers()) {
+    if (&importer != claimed && importer.holds != nullptr && importer.holds(source, named))
+      return &importer;
+  }
+  return nullptr;
 }
 
 }  // namespace
@@ -66,8 +66,10 @@ CaptureReader::~CaptureReader() {
 ReadCapture CaptureReader::Open(const IngestTask& task) const {
   ReadCapture read;
   if (!task.is_file()) return read;
-  if (task.dump == nullptr) read.importer = ImporterFor(task);
-  if (read.importer == nullptr && task.path != "-" && task.dump == nullptr) return read;
+  if (task.dump == nullptr) read.importer = ImporterFor(task.path);
+  const bool by_content = task.dump == nullptr && task.path != "-" &&
+                          (read.importer == nullptr || read.importer->holds != nullptr);
+  if (by_content && task.in_folder && read.importer == nullptr) return read;
   try {
     if (task.dump != nullptr) {
       read.dump = OpenDump(*task.dump);
@@ -75,10 +77,18 @@ ReadCapture CaptureReader::Open(const IngestTask& task) const {
       return read;
     }
     read.source = OpenSource(task.path);
-    if (IsOther(task, read.importer, *read.source)) return {};
+    if (by_content) {
+      if (const Importer* holder = ImporterOf(*read.source, !task.in_folder, read.importer)) {
+        read.importer = holder;
+      } else if (task.in_folder || read.importer == nullptr) {
+        return {};
+      }  // Else the one that its name asks for says what is wrong with it.
+    }
     read.content_hash = ContentHash(*read.source);
   } catch (...) {
     read.error = std::current_exception();
+    // In a folder, a file that may be none of ours is passed over when it can't be read.
+    if (by_content && task.in_folder) read = {};
   }
   return read;
 }

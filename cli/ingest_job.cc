@@ -134,7 +134,7 @@ class Job {
         Reject(task,
                "no format that oomdb reads: *.xplane.pb, *.hlo.pb, *.hlo_proto.pb, also with .gz, "
                ".zst or .xz; memory profiles (*.prof, *.pprof); *-buffer-assignment.txt, "
-               "*-memory-usage-report.txt");
+               "*-memory-usage-report.txt; logs, as text");
       }
       return;
     }

@@ -22,13 +22,17 @@ struct ImportOptions {
 };
 
 struct Importer {
-  std::string_view name;  // xplane, hlo, plan_text, device_memory_profile
+  std::string_view name;  // xplane, hlo, plan_text, device_memory_profile, log
   // True when the file name claims this format: in a folder, files that none claims are passed
   // over.
   bool (*claims)(std::string_view file_name);
   // Hands every fact to `sink`. Throws Error, with a clear line, when the content is not of this
   // format (nothing may have been handed over by then that would mislead: the job discards it all).
   void (*import)(const Source& source, const ImportOptions& options, FactSink& sink);
+  // For a format that names don't tell, else null. In a folder, a file whose name is claimed is
+  // read when this is true of its content. `named`: the file itself was asked for; one whose name
+  // no other importer claims is read when this is true, whatever its name.
+  bool (*holds)(const Source& source, bool named) = nullptr;
 };
 
 // In the order in which they are asked.

@@ -127,12 +127,15 @@ bool ClaimsProfile(std::string_view file_name) {
   return file_name.ends_with(".prof") || file_name.ends_with(".pprof");
 }
 
-bool MayBeProfile(std::string_view file_name) {
-  return WithoutCompressedSuffix(file_name).ends_with(".pb");
-}
-
-bool LooksLikeProfile(const Source& source) {
+bool HoldsProfile(const Source& source, bool) {
   if (source.size() > kMaxBytes) return false;
+  // Field numbers and lengths stand at the beginning of every profile: a text, which may be large,
+  // has no such bytes there.
+  constexpr uint64_t kSampleBytes = 4096;
+  std::string sample(std::min<uint64_t>(source.size(), kSampleBytes), '\0');
+  source.ReadAt(0, std::span<char>(sample.data(), sample.size()));
+  if (std::none_of(sample.begin(), sample.end(), [](char c) { return c >= 0 && c < '\t'; }))
+    return false;
   const std::string bytes = ReadAll(source);
   return Columns(ReadPprof(bytes)).bytes.has_value();
 }

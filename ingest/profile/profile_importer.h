@@ -17,10 +17,9 @@ bool ClaimsProfile(std::string_view file_name);
 // Throws Error when the content is no pprof profile of memory.
 void ImportProfile(const Source& source, const ImportOptions& options, FactSink& sink);
 
-// Names that pprof files have, and many other files too: *.pb.
-bool MayBeProfile(std::string_view file_name);
-// Whether ImportProfile would take it.
-bool LooksLikeProfile(const Source& source);
+// Whether ImportProfile would take it. Other profilers' files have the same names, and people save
+// profiles under any name: so the content tells, whether it was named or not.
+bool HoldsProfile(const Source& source, bool named);
 
 }  // namespace oomdb
 

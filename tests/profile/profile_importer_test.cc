@@ -143,16 +143,15 @@ TEST(ProfileImporterTest, OtherContentIsAnError) {
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), HasSubstr("no pprof profile of memory"));
   }
-  EXPECT_FALSE(LooksLikeProfile(*MemorySource(cpu.Build())));
-  EXPECT_TRUE(LooksLikeProfile(*MemorySource(PprofBuilder().Build())));
+  EXPECT_FALSE(HoldsProfile(*MemorySource(cpu.Build()), /*named=*/true));
+  EXPECT_TRUE(HoldsProfile(*MemorySource(PprofBuilder().Build()), /*named=*/true));
+  EXPECT_FALSE(HoldsProfile(*MemorySource("\nstep 1\n"), /*named=*/true));
 }
 
 TEST(ProfileImporterTest, ClaimsByName) {
   EXPECT_TRUE(ClaimsProfile("memory.prof"));
   EXPECT_TRUE(ClaimsProfile("step_10.pprof.gz"));
   EXPECT_FALSE(ClaimsProfile("heap.pb.gz"));
-  EXPECT_TRUE(MayBeProfile("heap.pb.gz"));
-  EXPECT_FALSE(MayBeProfile("heap.txt"));
 }
 
 }  // namespace

@@ -1,0 +1,110 @@
+#include "ingest/log/line_reader.h"
+
+#include <algorithm>
+#include <cstring>
+#include <span>
+
+namespace oomdb {
+namespace {
+
+std::string_view WithoutReturn(std::string_view line) {
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  return line;
+}
+
+}  // namespace
+
+LineReader::LineReader(const Source& source, size_t window)
+    : source_(source), buffer_(std::max(window, 2 * kMaxLineBytes)) {}
+
+bool LineReader::Refill() {
+  const uint64_t left = source_.size() - position_;
+  if (left == 0) return false;
+  std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+  end_ -= begin_;
+  begin_ = 0;
+  const size_t count = static_cast<size_t>(std::min<uint64_t>(left, buffer_.size() - end_));
+  source_.ReadAt(position_, std::span<char>(buffer_.data() + end_, count));
+  position_ += count;
+  end_ += count;
+  return count > 0;
+}
+
+void LineReader::PassLines(size_t bytes) {
+  const std::string_view passed = Buffered().substr(0, bytes);
+  size_t at = 0;
+  while (at < passed.size()) {
+    const void* end = std::memchr(passed.data() + at, '\n', passed.size() - at);
+    ++lines_;
+    if (end == nullptr) break;
+    at = static_cast<size_t>(static_cast<const char*>(end) - passed.data()) + 1;
+  }
+  begin_ += bytes;
+}
+
+void LineReader::DiscardLine() {
+  ++lines_;
+  while (true) {
+    const std::string_view buffered = Buffered();
+    const size_t end = buffered.find('\n');
+    if (end != std::string_view::npos) {
+      begin_ += end + 1;
+      return;
+    }
+    begin_ = end_;
+    if (!Refill()) return;
+  }
+}
+
+bool LineReader::Next(Line* line) {
+  while (true) {
+    const std::string_view buffered = Buffered();
+    const size_t end = buffered.find('\n');
+    if (end != std::string_view::npos && end <= kMaxLineBytes) {
+      begin_ += end + 1;
+      *line = {++lines_, WithoutReturn(buffered.substr(0, end))};
+      return true;
+    }
+    if (buffered.size() > kMaxLineBytes) {
+      long_line_ = buffered.substr(0, kMaxLineBytes);
+      DiscardLine();
+      *line = {lines_, long_line_};
+      return true;
+    }
+    if (Refill()) continue;
+    if (buffered.empty()) return false;
+    begin_ = end_;
+    *line = {++lines_, WithoutReturn(buffered)};
+    return true;
+  }
+}
+
+bool LineReader::SkipTo(const Pattern& pattern) {
+  while (true) {
+    if (Buffered().size() <= kMaxLineBytes) Refill();
+    std::string_view text = Buffered();
+    if (text.empty()) return false;
+    if (position_ < source_.size()) {  // Whole lines only.
+      const size_t last = text.rfind('\n');
+      if (last == std::string_view::npos) {
+        if (text.size() < buffer_.size() && Refill()) continue;
+        if (pattern.Matches(text.substr(0, kMaxLineBytes))) return true;
+        DiscardLine();
+        continue;
+      }
+      text = text.substr(0, last + 1);
+    }
+    const size_t match = pattern.Position(text);
+    if (match == std::string_view::npos) {
+      PassLines(text.size());
+      continue;
+    }
+    const size_t before = text.substr(0, match).rfind('\n');
+    const size_t start = before == std::string_view::npos ? 0 : before + 1;
+    PassLines(start);
+    if (match - start < kMaxLineBytes) return true;
+    DiscardLine();  // It stands where a line is cut.
+  }
+}
+
+}  // namespace oomdb

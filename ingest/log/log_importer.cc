@@ -1,0 +1,139 @@
+#include "ingest/log/log_importer.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ingest/base/error.h"
+#include "ingest/log/line_reader.h"
+#include "ingest/log/log_parser.h"
+
+namespace oomdb {
+namespace {
+
+// True when the beginning is text, in any encoding that keeps ASCII: few control characters. What
+// a log holds of junk, most often a few NULs, is allowed.
+bool LooksLikeText(const Source& source) {
+  constexpr uint64_t kSampleBytes = 64 << 10;
+  std::string sample(std::min<uint64_t>(source.size(), kSampleBytes), '\0');
+  source.ReadAt(0, std::span<char>(sample.data(), sample.size()));
+  const auto controls = std::count_if(sample.begin(), sample.end(), [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte == 0x7f || (byte < 0x20 && c != '\t' && c != '\n' && c != '\r' && c != '\x1b' &&
+                            c != '\b' && c != '\f');
+  });
+  return static_cast<size_t>(controls) * 50 <= sample.size();
+}
+
+// Reads what is near a match of the prefilter, to the end or (`first_only`) to the first failure.
+int64_t Parse(const Source& source, bool first_only, LogParser& parser) {
+  LineReader reader(source);
+  LineReader::Line line;
+  while (reader.SkipTo(Prefilter())) {
+    do {
+      if (!reader.Next(&line)) break;
+      parser.Take(line.number, line.text);
+      if (first_only && parser.found_failure()) return reader.lines();
+    } while (parser.expects_more());
+  }
+  return reader.lines();
+}
+
+void AddIssue(FactSink& sink, std::string what, std::string detail, int64_t count = 1) {
+  sink.Add(IssueFact{"info", std::move(what), std::move(detail), count});
+}
+
+void AddEvent(OomEvent&& event, Index index, FactSink& sink) {
+  sink.Add(event.fact);
+  for (OomBufferFact& buffer : event.buffers) {
+    buffer.event = index;
+    sink.Add(buffer);
+  }
+  for (OomChunkFact& chunk : event.chunks) {
+    chunk.event = index;
+    sink.Add(chunk);
+  }
+}
+
+bool IsDumpOfXla(std::string_view name) {
+  // A time in microseconds may stand in front.
+  name.remove_prefix(std::min(name.find_first_not_of("0123456789."), name.size()));
+  if (name.starts_with("module_") && name.size() > 7 && name[7] >= '0' && name[7] <= '9')
+    return true;
+  constexpr std::array<std::string_view, 7> kParts = {"buffer-assignment",
+                                                      "memory-usage-report",
+                                                      "peak_memory_tensors",
+                                                      "live-range.txt",
+                                                      "after_optimizations",
+                                                      "before_optimizations",
+                                                      "oom_top_memory_consuming_instructions"};
+  return std::any_of(kParts.begin(), kParts.end(), [&](std::string_view part) {
+    return name.find(part) != std::string_view::npos;
+  });
+}
+
+}  // namespace
+
+bool ClaimsLog(std::string_view file_name) {
+  file_name.remove_prefix(file_name.rfind('/') + 1);  // npos + 1 is 0.
+  for (std::string_view compressed : {".gz", ".zst"}) {
+    if (file_name.ends_with(compressed)) file_name.remove_suffix(compressed.size());
+  }
+  if (file_name.empty() || IsDumpOfXla(file_name)) return false;
+  const size_t dot = file_name.rfind('.');
+  if (dot == std::string_view::npos) return true;
+  const std::string_view extension = file_name.substr(dot);
+  return extension == ".txt" || extension == ".log" || extension == ".out" || extension == ".err";
+}
+
+bool HoldsLog(const Source& source, bool named) {
+  if (!LooksLikeText(source)) return false;
+  if (named) return true;
+  LogParser parser;
+  Parse(source, /*first_only=*/true, parser);
+  parser.Finish();  // What is known at the end of the text only.
+  return parser.found_failure();
+}
+
+void ImportLog(const Source& source, const ImportOptions&, FactSink& sink) {
+  if (source.size() == 0) throw Error(source.path() + ": is empty; a log's text was expected");
+  if (!LooksLikeText(source)) {
+    throw Error(source.path() + ": is binary; a log's text was expected");
+  }
+  LogParser parser;
+  const int64_t lines = Parse(source, /*first_only=*/false, parser);
+  std::vector<OomEvent> events = parser.Finish();
+
+  CaptureFact capture;
+  capture.kind = "oom_log";
+  capture.truncated = source.ended_early();
+  sink.Add(capture);
+  if (!parser.found_failure()) {
+    AddIssue(sink, "no_oom_found",
+             "no OOM found in " + std::to_string(lines) + (lines == 1 ? " line" : " lines"));
+  }
+  if (parser.unknown_lines() > 0) {
+    AddIssue(sink, "unknown_oom_form",
+             "memory is exhausted in a form that is not known; first in line " +
+                 std::to_string(parser.first_unknown_line()),
+             parser.unknown_lines());
+  }
+  if (parser.ambiguous_units() > 0) {
+    AddIssue(sink, "unit_ambiguous",
+             "sizes in GB may mean powers of ten; they are taken as powers of two",
+             parser.ambiguous_units());
+  }
+  if (parser.left_out() > 0) {
+    AddIssue(
+        sink, "events_left_out",
+        "failures beyond the first " + std::to_string(EventGroups::kMaxEvents) + " are not kept",
+        parser.left_out());
+  }
+  for (size_t i = 0; i < events.size(); ++i)
+    AddEvent(std::move(events[i]), static_cast<Index>(i), sink);
+}
+
+}  // namespace oomdb
