@@ -54,7 +54,7 @@ logged AS (
     f.largest_free_bytes
   FROM oom_failures f
   JOIN oom_branches b ON b.oom_event_id = f.oom_event_id
-  WHERE f.stage = 'run' AND b.branch = 'fragmentation'
+  WHERE b.branch = 'fragmentation'
 )
 SELECT
   c.capture_id,

@@ -51,4 +51,4 @@ SELECT
   f.requested_bytes AS bytes
 FROM oom_failures f
 JOIN oom_branches b ON b.oom_event_id = f.oom_event_id
-WHERE f.stage = 'host';
+WHERE f.stage = 'host' AND b.branch <> 'fragmentation';

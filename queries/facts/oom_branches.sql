@@ -6,7 +6,7 @@
 --   stage: compile, run, host or chip
 --   branch: for compile: sparse_core, absurd, arguments, padding, one_allocation, accumulated,
 --     unlisted; for run: fragmentation, absurd, victim, equal_chunks, outputs, temps, shortage,
---     unlisted; for host: pinned, machine; for chip: the memory space
+--     unlisted; for host: fragmentation, pinned, machine; for chip: the memory space
 --   because: one sentence that says why, with its numbers; empty when there is nothing to say
 --   largest_words: the three largest groups of buffers; NULL when none is known
 --   chunk_bytes: bytes of the largest group of equal chunks in use (bytes); NULL without a dump
@@ -132,7 +132,13 @@ branched AS (
     c.chunk_each_bytes,
     CASE c.stage
       WHEN 'chip' THEN c.memory_space
-      WHEN 'host' THEN CASE WHEN c.kind = 'H1' THEN 'pinned' ELSE 'machine' END
+      WHEN 'host' THEN
+        CASE
+          WHEN c.requested_bytes <= c.free_bytes AND c.requested_bytes > c.largest_free_bytes
+            THEN 'fragmentation'
+          WHEN c.kind = 'H1' THEN 'pinned'
+          ELSE 'machine'
+        END
       WHEN 'compile' THEN
         CASE
           WHEN c.sparse_core_bytes > c.tensor_core_bytes THEN 'sparse_core'
