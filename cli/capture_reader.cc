@@ -48,8 +48,12 @@ void ReadCapture::HandOver(const Importer* with, const ImportOptions& options,
 
 CaptureReader::CaptureReader(const std::vector<IngestTask>& tasks, const ImportOptions& options,
                              int threads, std::set<std::string> known,
-                             const std::atomic<bool>* stop)
-    : tasks_(tasks), options_(options), known_(std::move(known)), stop_(stop) {
+                             const std::atomic<bool>* stop, ByteObserver standard_input)
+    : tasks_(tasks),
+      options_(options),
+      known_(std::move(known)),
+      stop_(stop),
+      standard_input_(std::move(standard_input)) {
   if (threads < 2) return;
   for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { Work(); });
 }
@@ -76,7 +80,7 @@ ReadCapture CaptureReader::Open(const IngestTask& task) const {
       read.content_hash = read.dump->content_hash;
       return read;
     }
-    read.source = OpenSource(task.path);
+    read.source = OpenSource(task.path, {}, standard_input_);
     if (by_content) {
       if (const Importer* holder = ImporterOf(*read.source, !task.in_folder, read.importer)) {
         read.importer = holder;

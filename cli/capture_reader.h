@@ -45,10 +45,11 @@ class CaptureReader {
  public:
   // With one thread, Take reads nothing ahead and starts no thread. With more, `threads` of them
   // import into memory while the caller stores, at most kMaxBytes of files (or one) at a time.
-  // What is larger, `known` by its content, or standard input, is only opened. All references must
-  // outlive this.
+  // What is larger, `known` by its content, or standard input, is only opened. `standard_input`
+  // sees what comes from there. All references must outlive this.
   CaptureReader(const std::vector<IngestTask>& tasks, const ImportOptions& options, int threads,
-                std::set<std::string> known, const std::atomic<bool>* stop);
+                std::set<std::string> known, const std::atomic<bool>* stop,
+                ByteObserver standard_input = {});
   // Ends what is being read.
   ~CaptureReader();
   CaptureReader(const CaptureReader&) = delete;
@@ -72,6 +73,7 @@ class CaptureReader {
   const ImportOptions& options_;
   const std::set<std::string> known_;
   const std::atomic<bool>* const stop_;
+  const ByteObserver standard_input_;
   std::atomic<bool> quit_ = false;
 
   std::mutex mutex_;  // Of what follows.

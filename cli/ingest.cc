@@ -12,6 +12,7 @@
 #include "cli/manifest.h"
 #include "cli/options.h"
 #include "cli/progress.h"
+#include "cli/tee.h"
 #include "cli/terminal.h"
 #include "cli/verbs.h"
 #include "queries/catalogue.h"
@@ -29,6 +30,7 @@ struct Options {
   std::string events = "memory";
   int threads = 1;
   bool verbose = false;
+  bool tee = false;
 };
 
 EventSelection ParseEvents(const std::string& text) {
@@ -43,6 +45,17 @@ void AppendCount(std::string* text, int64_t count, const char* what) {
   if (count == 0) return;
   if (!text->empty()) *text += ", ";
   *text += fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+// "2 fatal, 1 advice": the failures that a log tells of.
+void AppendOomEvents(std::string* text, const CaptureSummary& summary) {
+  const auto append = [&](int64_t count, const char* what) {
+    if (count > 0) *text += fmt::format("{}{} {}", text->empty() ? "" : ", ", count, what);
+  };
+  append(summary.fatal_oom_events, "fatal");
+  append(summary.advice_oom_events, "advice");
+  append(summary.oom_events - summary.fatal_oom_events - summary.advice_oom_events,
+         "that may be fatal");
 }
 
 // One line per file on standard error, below it how far it is. A terminal must not obey what stands
@@ -63,6 +76,8 @@ class Talk : public IngestObserver {
       AppendCount(&what, summary.executions, "execution");
       AppendCount(&what, summary.allocations, "allocation");
       AppendCount(&what, summary.events, "event");
+      AppendOomEvents(&what, summary);
+      if (what.empty()) what = NoOomFound(summary);
       if (what.empty()) what = "nothing in it that concerns memory";
     }
     if (summary.truncated) what += "; truncated: what was whole is kept";
@@ -139,6 +154,7 @@ ExitCode Run(const Options& options) {
     throw Error("nothing to ingest: name a PATH or --manifest FILE", ExitCode::kUsage);
   request.options.events = ParseEvents(options.events);
   request.threads = options.threads;
+  if (options.tee) request.standard_input = PassThrough(options.paths);
   RequireDatabase(options.database);
   if (!options.manifest.empty()) request.items = ManifestItems(options.manifest);
 
@@ -164,7 +180,7 @@ void RegisterIngest(CLI::App& app, ExitCode& exit_code) {
   const auto options = std::make_shared<Options>();
   AddDatabaseOption(*verb, options->database);
   verb->add_option("PATH", options->paths,
-                   "Captures, or folders with captures anywhere below; - is standard input");
+                   "Captures and logs, or folders with some anywhere below; - is standard input");
   verb->add_option("--manifest", options->manifest,
                    "A CSV file that names captures: path, perhaps run, host, and label columns")
       ->type_name("FILE");
@@ -186,6 +202,8 @@ void RegisterIngest(CLI::App& app, ExitCode& exit_code) {
       ->type_name("N")
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
+  verb->add_flag("--tee", options->tee,
+                 "Pass standard input through to standard output as it arrives");
   verb->add_flag("-v,--verbose", options->verbose,
                  "Also say what was passed over or there already");
   verb->footer(

@@ -72,7 +72,8 @@ class Job {
       all_files += task.is_file();
       all_bytes += task.bytes;
     }
-    CaptureReader reader(tasks, options_, request_.threads, KnownHashes(), stop_);
+    CaptureReader reader(tasks, options_, request_.threads, KnownHashes(), stop_,
+                         request_.standard_input);
     for (size_t i = 0; i < tasks.size(); ++i) {
       if (Stopped()) totals_.interrupted = true;
       if (totals_.interrupted) break;
@@ -235,6 +236,13 @@ class Job {
 };
 
 }  // namespace
+
+std::string NoOomFound(const CaptureSummary& summary) {
+  for (const IssueFact& issue : summary.issues) {
+    if (issue.what == "no_oom_found") return issue.detail;
+  }
+  return "";
+}
 
 ExitCode IngestTotals::exit_code() const {
   if (interrupted) return ExitCode::kInterrupted;

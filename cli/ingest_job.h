@@ -36,6 +36,7 @@ struct IngestRequest {
   ImportOptions options;
   // That read; from 2 on, ahead of the one that stores. What is stored is the same.
   int threads = 1;
+  ByteObserver standard_input;  // Sees what "-" reads, as it arrives.
 };
 
 // Hears of each file as it is done, in the order in which they are named.
@@ -51,6 +52,9 @@ class IngestObserver {
   virtual void Progress(int64_t /*files*/, int64_t /*all_files*/, int64_t /*bytes*/,
                         int64_t /*all_bytes*/) {}
 };
+
+// What is to be said of a log without a failure; empty for all other captures.
+std::string NoOomFound(const CaptureSummary& summary);
 
 struct IngestTotals {
   int64_t stored = 0;         // Captures that are in the database now, truncated ones included...

@@ -15,10 +15,13 @@
 namespace oomdb {
 namespace {
 
-// Only what went wrong: the verb itself says what was read.
+// Only what went wrong, and that a log has no failure in it: the verb itself says what was read.
 class Problems : public IngestObserver {
  public:
-  void Stored(const std::string&, const CaptureSummary&) override {}
+  void Stored(const std::string& path, const CaptureSummary& summary) override {
+    if (const std::string nothing = NoOomFound(summary); !nothing.empty())
+      std::cerr << "oomdb: " << Sanitize(path + ": " + nothing) << '\n';
+  }
   void Rejected(const std::string&, const std::string& reason) override {
     std::cerr << "oomdb: " << Sanitize(reason) << '\n';
   }
@@ -29,7 +32,7 @@ class Problems : public IngestObserver {
 
 Database OpenCaptures(const std::vector<std::string>& paths, const std::string& file,
                       const SettingOptions& settings, ExitCode& exit_code,
-                      const std::optional<std::string>& run) {
+                      const std::optional<std::string>& run, const ByteObserver& standard_input) {
   const SettingOverrides overrides = ReadSettingOptions(settings);
   if (paths.empty()) {
     if (file.empty()) {
@@ -38,15 +41,16 @@ Database OpenCaptures(const std::vector<std::string>& paths, const std::string& 
     return Database::OpenReadOnly(file, Catalogue::Get().views(), overrides);
   }
   Database database = Database::Throwaway(Catalogue::Get().views(), overrides);
-  AddCaptures(database, paths, exit_code, run);
+  AddCaptures(database, paths, exit_code, run, standard_input);
   return database;
 }
 
 void AddCaptures(Database& database, const std::vector<std::string>& paths, ExitCode& exit_code,
-                 const std::optional<std::string>& run) {
+                 const std::optional<std::string>& run, const ByteObserver& standard_input) {
   IngestRequest request;
   request.paths = paths;
   request.run = run;
+  request.standard_input = standard_input;
   Problems problems;
   const IngestTotals totals = IngestPaths(database, request, problems, &StopRequested());
   if (totals.interrupted) throw Error("interrupted", ExitCode::kInterrupted);

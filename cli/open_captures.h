@@ -8,6 +8,7 @@
 
 #include "cli/options.h"
 #include "ingest/base/error.h"
+#include "ingest/source/source.h"
 #include "schema/database.h"
 
 namespace oomdb {
@@ -15,14 +16,15 @@ namespace oomdb {
 // `paths`: captures or folders to read; when there are none, `file` is opened for reading. What
 // can't be read is said on standard error, and `exit_code` becomes that of the ingest. Throws
 // Error: kUsage when neither is given, kFailed when nothing could be read.
-// `run`: the captures' run; else from their paths.
+// `run`: the captures' run; else from their paths. `standard_input`: sees what "-" reads.
 Database OpenCaptures(const std::vector<std::string>& paths, const std::string& file,
                       const SettingOptions& settings, ExitCode& exit_code,
-                      const std::optional<std::string>& run = std::nullopt);
+                      const std::optional<std::string>& run = std::nullopt,
+                      const ByteObserver& standard_input = {});
 
 // More of them, for a throw-away database.
 void AddCaptures(Database& database, const std::vector<std::string>& paths, ExitCode& exit_code,
-                 const std::optional<std::string>& run);
+                 const std::optional<std::string>& run, const ByteObserver& standard_input = {});
 
 // Does nothing when the database holds captures of `run`, or any for an empty name. Throws Error
 // (kUsage), offering the nearest names, when no capture is of that run, and (kFailed) when there is

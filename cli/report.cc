@@ -10,6 +10,7 @@
 #include "cli/options.h"
 #include "cli/report_model.h"
 #include "cli/report_text.h"
+#include "cli/tee.h"
 #include "cli/terminal.h"
 #include "cli/verbs.h"
 #include "queries/catalogue.h"
@@ -27,6 +28,7 @@ struct Options {
   OutputOptions output;
   SettingOptions settings;
   std::string fail_on;
+  bool tee = false;
 };
 
 std::vector<std::string> NextCommands(const Options& options, const Report& report) {
@@ -85,6 +87,11 @@ void Check(const Options& options) {
   if (!options.json_file.empty() && options.json_file == options.output.file) {
     throw Error("--json and -o name the same file", ExitCode::kUsage);
   }
+  if (options.tee &&
+      (options.json_file == "-" || (options.format == "json" && options.output.file.empty()))) {
+    throw Error("--tee writes to standard output, which is to be JSON: name a file for one of them",
+                ExitCode::kUsage);
+  }
   std::vector<std::string> inputs = options.paths;
   if (!options.database.empty()) inputs.push_back(options.database);
   RefuseToOverwriteInputs(options.output.file, inputs);
@@ -96,7 +103,9 @@ void Check(const Options& options) {
 ExitCode Run(const Options& options) {
   Check(options);
   ExitCode exit_code = ExitCode::kClean;
-  Database database = OpenCaptures(options.paths, options.database, options.settings, exit_code);
+  const ByteObserver standard_input = options.tee ? PassThrough(options.paths) : ByteObserver();
+  Database database = OpenCaptures(options.paths, options.database, options.settings, exit_code,
+                                   std::nullopt, standard_input);
   MaterializeRules(database, Catalogue::Get());
   const Report report = ReadReport(database, options.scope);
 
@@ -128,7 +137,7 @@ void RegisterReport(CLI::App& app, ExitCode& exit_code) {
   CLI::App* const verb = app.add_subcommand("report", "Say what happened, why, and what to do");
   const auto options = std::make_shared<Options>();
   verb->add_option("CAPTURE", options->paths,
-                   "Captures, run folders or log directories; - is standard input");
+                   "Captures, error texts, run folders or log directories; - is standard input");
   verb->add_option("--db", options->database,
                    "Report what this database holds, where no capture is named; else $OOMDB_DB")
       ->envname("OOMDB_DB")
@@ -145,6 +154,8 @@ void RegisterReport(CLI::App& app, ExitCode& exit_code) {
   verb->add_option("--json", options->json_file,
                    "Also write JSON to this file; - writes only that, to standard output")
       ->type_name("FILE");
+  verb->add_flag("--tee", options->tee,
+                 "Pass standard input through to standard output as it arrives, before the report");
   verb->add_option("--fail-on", options->fail_on,
                    "Exit with 3 on findings of this severity or worse")
       ->type_name("error|warning|info");
@@ -163,6 +174,7 @@ void RegisterReport(CLI::App& app, ExitCode& exit_code) {
       "Captures are read into a throw-away database; nothing is written beside them.\n"
       "Exit: 0 reported, 1 nothing could be read, 3 findings (--fail-on), 4 part was rejected or "
       "truncated.\n"
+      "A program's output: python train.py 2>&1 | oomdb report - --tee\n"
       "Example: oomdb report sample_dbs/captures/attention_oom");
   verb->callback([options, &exit_code] { exit_code = Run(*options); });
 }

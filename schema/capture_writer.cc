@@ -237,6 +237,7 @@ void CaptureWriter::Add(const OomEventFact& fact) {
   std::optional<int64_t> fatal;
   if (fact.fatal.has_value()) fatal = *fact.fatal;
   summary_.fatal_oom_events += fatal.value_or(0);
+  summary_.advice_oom_events += fatal.value_or(1) == 0;
   state_->oom_events.Add({NextId(kOomEvent),
                           summary_.capture_id,
                           fact.line,

@@ -43,6 +43,7 @@ struct CaptureSummary {
   int64_t events = 0;
   int64_t oom_events = 0;  // Failures and advice that an error text tells of ...
   int64_t fatal_oom_events = 0;
+  int64_t advice_oom_events = 0;
   int64_t samples = 0;            // Of a device memory profile.
   std::vector<IssueFact> issues;  // The first few of them.
   bool damaged = false;           // An issue of severity error is among all of them.

@@ -116,7 +116,8 @@ class BufferReport : public Block {
   // The one being read; a new one where none is.
   OomBufferFact& Buffer() {
     if (!buffer_ && event_.buffers.size() < kMaxBuffersPerEvent) {
-      event_.buffers.emplace_back().position = static_cast<int64_t>(event_.buffers.size());
+      event_.buffers.emplace_back();
+      event_.buffers.back().position = static_cast<int64_t>(event_.buffers.size());
     }
     buffer_ = true;
     return event_.buffers.back();

@@ -162,6 +162,9 @@ void EventGroups::DropTwins() {
 std::vector<OomEvent> EventGroups::Take() {
   DropTwins();
   std::erase_if(events_, [](const OomEvent& event) { return event.dropped; });
+  std::stable_sort(events_.begin(), events_.end(), [](const OomEvent& a, const OomEvent& b) {
+    return a.fact.line.value_or(0) < b.fact.line.value_or(0);
+  });
   return std::move(events_);
 }
 

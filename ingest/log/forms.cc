@@ -1,5 +1,7 @@
 #include "ingest/log/forms.h"
 
+#include <algorithm>
+#include <iterator>
 #include <limits>
 #include <string>
 #include <vector>
@@ -417,6 +419,14 @@ std::string ModuleNameOf(std::string_view line) {
   static const Pattern name(
       R"re(executable_name='([^']+)'|HLO module:? '?([\w.<>-]*[\w<>])|program '([^']+)')re"
       R"re(|PjitFunction\(([^()\s]+)\)|XlaModule:.*?hlo_module=([\w.-]+))re");
+  // Finding a letter sequence is much faster than matching, and hardly any line has one of these.
+  constexpr std::string_view kSigns[] = {"executable_name='", "HLO module", "program '",
+                                         "PjitFunction(", "hlo_module="};
+  if (std::none_of(std::begin(kSigns), std::end(kSigns), [&](std::string_view sign) {
+        return line.find(sign) != std::string_view::npos;
+      })) {
+    return "";
+  }
   std::vector<std::string_view> groups;
   if (!name.Find(line, &groups)) return "";
   for (size_t i = 1; i < groups.size(); ++i) {

@@ -76,8 +76,14 @@ FileDescriptor Open(const std::string& path) {
 
 }  // namespace
 
-std::unique_ptr<Source> OpenSource(const std::string& path, const SourceLimits& limits) {
+std::unique_ptr<Source> OpenSource(const std::string& path, const SourceLimits& limits,
+                                   const ByteObserver& observer) {
   const bool standard_input = path == "-";
+  const auto read_some = [&](int fd, std::span<char> out) {
+    const size_t got = ReadSome(fd, out, path);
+    if (standard_input && observer && got > 0) observer(out.first(got));
+    return got;
+  };
   FileDescriptor file =
       standard_input ? FileDescriptor(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)) : Open(path);
   struct stat status;
@@ -91,7 +97,7 @@ std::unique_ptr<Source> OpenSource(const std::string& path, const SourceLimits& 
   char head[kSniffBytes];
   size_t head_bytes = 0;
   while (head_bytes < sizeof head) {
-    const size_t got = ReadSome(file.get(), std::span(head).subspan(head_bytes), path);
+    const size_t got = read_some(file.get(), std::span(head).subspan(head_bytes));
     if (got == 0) break;
     head_bytes += got;
   }
@@ -112,7 +118,7 @@ std::unique_ptr<Source> OpenSource(const std::string& path, const SourceLimits& 
       head_read += count;
       return count;
     }
-    return ReadSome(file.get(), out, path);
+    return read_some(file.get(), out);
   };
   Spool spool;
   const bool whole = DecompressAll(compression, read, limits, path, spool);

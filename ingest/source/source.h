@@ -7,6 +7,7 @@
 #define OOMDB_INGEST_SOURCE_SOURCE_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -35,9 +36,14 @@ struct SourceLimits {
   uint64_t max_ratio = 1000;
 };
 
+// Sees bytes as they arrive, before anything is decompressed.
+using ByteObserver = std::function<void(std::span<const char>)>;
+
 // Throws Error with a clear line: missing, a directory, unreadable, a broken compressed stream, too
 // large. A compressed stream that ends early is read up to there (see ended_early).
-std::unique_ptr<Source> OpenSource(const std::string& path, const SourceLimits& limits = {});
+// `standard_input`: sees what "-" reads.
+std::unique_ptr<Source> OpenSource(const std::string& path, const SourceLimits& limits = {},
+                                   const ByteObserver& standard_input = {});
 
 // A source over bytes in memory (tests, fuzzers, the built-in capture of self-test). Copies
 // nothing: `bytes` must live on.

@@ -40,6 +40,9 @@ SELECT
   CASE WHEN f.fatal = 1 THEN 'error' ELSE 'warning' END AS severity,
   'read' AS evidence,
   CASE
+    WHEN f.fatal IS NULL AND f.used_bytes IS NOT NULL THEN
+      COALESCE(f.allocator, 'The device') || ' held ' || CAST(f.used_bytes AS VARCHAR(20))
+        || ' bytes' || COALESCE(' of ' || CAST(f.capacity_bytes AS VARCHAR(20)) || ' bytes', '')
     WHEN f.requested_bytes IS NULL THEN
       COALESCE(f.module_name, COALESCE(f.allocator, 'The program')) || ' ran out of device memory'
     ELSE

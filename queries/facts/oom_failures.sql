@@ -61,6 +61,14 @@ ordered AS (
   FROM staged s
   JOIN oom_events o ON o.oom_event_id = s.oom_event_id
 ),
+-- Where the text does not say what there is: another of its run, that is no text.
+run_capacities AS (
+  SELECT c.run, MIN(e.capacity_bytes) AS capacity_bytes
+  FROM effective_capacity e
+  JOIN captures c ON c.capture_id = e.capture_id
+  WHERE e.capacity_source <> 'error text'
+  GROUP BY c.run
+),
 sized AS (
   SELECT
     r.oom_event_id,
@@ -74,7 +82,8 @@ sized AS (
       e.capacity_bytes END) AS capacity_bytes
   FROM ordered r
   JOIN oom_events o ON o.oom_event_id = r.oom_event_id
-  LEFT JOIN effective_capacity e ON e.capture_id = o.capture_id AND e.place = 1
+  JOIN captures c ON c.capture_id = o.capture_id
+  LEFT JOIN run_capacities e ON e.run = c.run
   WHERE r.place = 1
 )
 SELECT
