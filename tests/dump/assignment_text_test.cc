@@ -100,7 +100,6 @@ TEST(AssignmentTextTest, SaysWhatTheProtoSays) {
       EXPECT_EQ(text.allocations[i].bytes, proto.allocations[i].bytes);
       EXPECT_EQ(text.allocations[i].memory_space, proto.allocations[i].memory_space);
       EXPECT_EQ(text.allocations[i].shape, proto.allocations[i].shape);
-      EXPECT_EQ(text.allocations[i].is_tuple, proto.allocations[i].is_tuple);
     }
     ASSERT_EQ(text.buffers.size(), proto.buffers.size());
     for (size_t i = 0; i < text.buffers.size(); ++i) {
