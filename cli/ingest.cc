@@ -63,6 +63,7 @@ class Talk : public IngestObserver {
       AppendCount(&what, summary.executions, "execution");
       AppendCount(&what, summary.allocations, "allocation");
       AppendCount(&what, summary.events, "event");
+      AppendCount(&what, summary.samples, "stack");
       if (what.empty()) what = "nothing in it that concerns memory";
     }
     if (summary.truncated) what += "; truncated: what was whole is kept";
