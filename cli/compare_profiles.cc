@@ -56,8 +56,27 @@ std::vector<LineGrowth> ReadGrowth(const Rows& rows) {
   return lines;
 }
 
-std::string LastPart(const std::string& path) {
-  return std::filesystem::path(path).lexically_normal().filename().string();
+// Of two paths the shortest ends that tell them apart: of a/1/memory.prof and a/2/memory.prof,
+// 1/memory.prof and 2/memory.prof.
+std::pair<std::string, std::string> ShortNames(const std::string& base,
+                                               const std::string& changed) {
+  const auto end_of = [](const std::filesystem::path& path, size_t parts) {
+    std::filesystem::path end;
+    std::filesystem::path rest = path;
+    for (; parts > 0 && rest.has_filename(); --parts, rest = rest.parent_path())
+      end = end.empty() ? rest.filename() : rest.filename() / end;
+    return end.string();
+  };
+  const auto a = std::filesystem::path(base).lexically_normal();
+  const auto b = std::filesystem::path(changed).lexically_normal();
+  constexpr size_t kMostParts = 3;
+  for (size_t parts = 1; parts <= kMostParts; ++parts) {
+    if (end_of(a, parts) != end_of(b, parts) && !end_of(a, parts).empty() &&
+        !end_of(b, parts).empty()) {
+      return {Safe(end_of(a, parts)), Safe(end_of(b, parts))};
+    }
+  }
+  return {Safe(base), Safe(changed)};
 }
 
 std::string Signed(int64_t bytes) {
@@ -119,10 +138,7 @@ void CompareProfiles(Database& database, const std::string& base, const std::str
     return;
   }
   const std::vector<LineGrowth> lines = ReadGrowth(rows);
-  const bool distinct =
-      LastPart(base) != LastPart(changed) && !LastPart(base).empty() && !LastPart(changed).empty();
-  const std::string base_name = Safe(distinct ? LastPart(base) : base);
-  const std::string new_name = Safe(distinct ? LastPart(changed) : changed);
+  const auto [base_name, new_name] = ShortNames(base, changed);
   output.stream() << Paint(Style::kBold, Sentence(lines, base_name, new_name), look.color)
                   << "\n\n";
   std::vector<std::vector<Cell>> table;

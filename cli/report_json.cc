@@ -104,17 +104,20 @@ Json ToJson(const ReportPlan& p) {
             {"program_id", OrNull(p.program_id)},
             {"has_plan", p.has_plan}};
   if (p.has_plan) {
-    json["parameter_count"] = p.parameter_count;
-    json["donated_parameter_count"] = p.donated_parameter_count;
-    json["parameter_bytes"] = Number(p.parameter_bytes, "read");
-    json["donated_bytes"] = Number(p.donated_bytes, "read");
-    json["output_bytes"] = Number(p.output_bytes, "read");
-    json["constant_bytes"] = Number(p.constant_bytes, "read");
-    json["temp_bytes"] = Number(p.temp_bytes, "read");
+    // Where only the total is known, nothing is said of its parts.
+    if (p.classes_known) {
+      json["parameter_count"] = p.parameter_count;
+      json["donated_parameter_count"] = p.donated_parameter_count;
+      json["parameter_bytes"] = Number(p.parameter_bytes, "read");
+      json["donated_bytes"] = Number(p.donated_bytes, "read");
+      json["output_bytes"] = Number(p.output_bytes, "read");
+      json["constant_bytes"] = Number(p.constant_bytes, "read");
+      json["temp_bytes"] = Number(p.temp_bytes, "read");
+    }
     json["plan_bytes"] = Number(p.plan_bytes, "read");
     json["heap_peak_bytes"] = Number(p.heap_peak_bytes, "read");
     json["peak_bytes"] = Number(p.peak_bytes, "read");
-    json["remat_instruction_count"] = p.remat_instruction_count;
+    json["remat_instruction_count"] = OrNull(p.remat_instruction_count);
   }
   json["capacity_bytes"] = Number(p.capacity_bytes, p.capacity_evidence);
   json["capacity_source"] = OrNull(p.capacity_source);

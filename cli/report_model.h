@@ -98,10 +98,11 @@ struct ReportPlan {
   std::string name;
   std::optional<int64_t> program_id;
   bool has_plan = false;
+  bool classes_known = true;  // False: of the sizes only the total is known.
   int64_t parameter_count = 0, parameter_bytes = 0, donated_parameter_count = 0, donated_bytes = 0;
   int64_t output_bytes = 0, constant_bytes = 0, temp_bytes = 0, plan_bytes = 0, peak_bytes = 0;
   std::optional<int64_t> heap_peak_bytes;
-  int64_t remat_instruction_count = 0;
+  std::optional<int64_t> remat_instruction_count;
   std::optional<int64_t> capacity_bytes;
   std::string capacity_source, capacity_evidence;
   std::optional<int64_t> memory_bytes;
@@ -208,7 +209,7 @@ struct Report {
   std::optional<ReportRun> run;
   std::vector<ReportErrorText> texts;       // The shown capture's own, else those of its run.
   std::vector<ReportAllocator> allocators;  // Of the shown capture, where the run tells of none.
-  std::optional<ReportProfile> profile;     // The shown capture, else the last of its run and host.
+  std::optional<ReportProfile> profile;     // The shown capture, or the one beside it.
   std::vector<std::string> quiet;           // What was looked at and found well.
   bool top_asked = false;  // --top was given: list as many groups, whatever the findings.
 };
@@ -231,7 +232,7 @@ std::optional<ReportPlan> ReadReportPlan(Database& database, int64_t capture_id,
 std::optional<ReportRun> ReadReportRun(Database& database, const ReportPlan& plan);
 // Of the capture, if it is a log, else of the logs of its run.
 std::vector<ReportErrorText> ReadReportErrorTexts(Database& database, int64_t capture_id);
-// The capture itself when it is a device memory profile, else the last one beside it.
+// The capture itself when it is a device memory profile, else the last one of its run or above it.
 std::optional<ReportProfile> ReadReportProfile(Database& database, const ReportCapture& capture,
                                                const ReportScope& scope);
 std::vector<ReportAllocator> ReadReportAllocators(Database& database, int64_t capture_id);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "ingest/dump/text_plan.h"
+#include "ingest/dump/used_values.h"
 
 namespace oomdb {
 namespace {
@@ -69,7 +70,6 @@ Plan ReadAssignmentText(std::string_view text) {
   size_t position = 0;
   std::string_view line;
   while (NextLine(text, &position, &line)) {
-    // What follows repeats the values with their uses.
     if (line.starts_with("Used values:")) break;
     if (line.starts_with("allocation ")) {
       std::optional<PlanAllocation> allocation =
@@ -101,6 +101,7 @@ Plan ReadAssignmentText(std::string_view text) {
                    [](const PlanBuffer& a, const PlanBuffer& b) {
                      return a.logical_buffer_id < b.logical_buffer_id;
                    });
+  if (position < text.size()) ReadUsedValues(text.substr(position), &plan);
   SumAllocations(log, &plan);
   plan.issues = log.Take();
   return plan;

@@ -1,5 +1,6 @@
 // …-buffer-assignment.txt: all that the compiler's buffer assignment decides, as text. It lacks the
-// instructions (so roles, op names and source lines) and the order of events (so the heap's peak).
+// order of events, so the heap's peak is not known, and in many compilers the instructions, so
+// roles, op names and lines (used_values.h).
 //
 //   BufferAssignment:
 //   allocation 0: size 4000000, parameter 0, shape |f32[100]| at ShapeIndex {}, maybe-live-out:

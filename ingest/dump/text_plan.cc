@@ -181,7 +181,7 @@ std::optional<PlanAllocation> ParseAllocation(std::string_view line, SizeGuard& 
   allocation.index = *index;
   const std::string_view size = cursor.rest().substr(0, cursor.rest().find_first_of(",:"));
   cursor.Take(size);
-  allocation.bytes = guard.Admit(ParseSize(size, rounded).value_or(-1), log);
+  const int64_t bytes = ParseSize(size, rounded).value_or(-1);
 
   bool live_out = false;
   while (cursor.Take(", ")) {
@@ -191,10 +191,9 @@ std::optional<PlanAllocation> ParseAllocation(std::string_view line, SizeGuard& 
     if (cursor.rest().size() == before || !(cursor.rest().starts_with(',') || cursor.rest() == ":"))
       cursor.Take(cursor.rest().substr(0, cursor.rest().find_first_of(",:")));
   }
-  if (cursor.rest() != ":") {
-    log.Warn("plan_text_line",
-             "a line of the text is cut or of an unknown form: " + std::string(line.substr(0, 80)));
-  }
+  // What is cut off may be what tells its class.
+  if (cursor.rest() != ":") return std::nullopt;
+  allocation.bytes = guard.Admit(bytes, log);
   if (allocation.allocation_class == AllocationClass::kParameter) {
     allocation.aliased_output = live_out;
     allocation.is_tuple = allocation.shape.starts_with('(');

@@ -42,8 +42,8 @@ std::optional<int64_t> ParseSize(std::string_view text, bool* rounded);
 // One line `allocation <n>: size <size>[, …]…:`, as both forms print it:
 //   color <n> | parameter <n>, shape |<shape>| at ShapeIndex {…} | output shape is |<shape>| |
 //   constant | thread-local | maybe-live-out | preallocated-temp
-// What else newer compilers print is passed over. std::nullopt, and nothing logged, when it is no
-// such line. Sizes that can't be count as 0, those that are cut are logged.
+// What else newer compilers print is passed over. std::nullopt when it is no such line, or a cut
+// one. Sizes that can't be count as 0.
 std::optional<PlanAllocation> ParseAllocation(std::string_view line, SizeGuard& guard,
                                               IssueLog& log, bool* rounded);
 

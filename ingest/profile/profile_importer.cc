@@ -144,6 +144,10 @@ void ImportProfile(const Source& source, const ImportOptions&, FactSink& sink) {
   const std::string bytes = ReadAll(source);
   const Pprof pprof = ReadPprof(bytes);
   if (!Columns(pprof).bytes.has_value()) {
+    if (source.ended_early()) {
+      throw Error(source.path() +
+                  ": cut off before the texts that tell what its numbers are; fetch it again");
+    }
     throw Error(source.path() +
                 ": no pprof profile of memory: it should hold samples of `space`, as "
                 "jax.profiler.save_device_memory_profile writes them");

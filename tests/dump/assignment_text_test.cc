@@ -71,6 +71,38 @@ TEST(AssignmentTextTest, ClassesSumsAndValues) {
   EXPECT_EQ(host.unpadded_bytes, 512);  // Packed: four bits an element.
 }
 
+TEST(AssignmentTextTest, UsedValuesNameTheLines) {
+  const Plan plan = ReadAssignmentText(
+      "BufferAssignment:\n"
+      "allocation 0: size 64, preallocated-temp:\n"
+      " value: <1 fusion.21{1} @0> (size=8,offset=0): f32[2]{0}\n"
+      " value: <2 call @0> (size=8,offset=8): u8[8]{0}\n"
+      " value: <3 copy @0> (size=8,offset=16): f32[2]{0}\n"
+      "allocation 1: size 8, maybe-live-out:\n"
+      " value: <4 add @0> (size=8,offset=0): f32[2]{0}\n"
+      "\nTotal bytes used: 72 (72B)\n\nUsed values:\n"
+      "<1 fusion.21{1} @0>\n positions:\n  fusion.21 {1}\n"
+      " from instruction: %fusion.21 = (f32[8]{0:T(8,128)S(1)}, f32[2]{0}) fusion(%a), kind=kLoop, "
+      "metadata={op_name=\"jit(f)/jvp(\\\"x\\\")/sub\" source_file=\"/m.py\" source_line=17}\n"
+      "<2 call @0>\n from instruction: %call = u8[8]{0} custom-call(%a), metadata={op_name=\"x\"}\n"
+      "<3 copy @0>\n from instruction: %copy = f32[2]{0} copy(%a)\n"
+      "<4 add @0>\n from instruction: ROOT %add = f32[2]{0} add(%a, %a), "
+      "metadata={op_name=\"jit(f)/transpose(jvp())/add\"}\n"
+      "<99999999999999999999 x>\n from instruction: %x = f32[]\n<5 y>\n from instr");
+  EXPECT_TRUE(plan.issues.empty());
+  const PlanBuffer fusion = BufferOf(plan, 1);
+  EXPECT_EQ(fusion.opcode, "fusion");
+  EXPECT_EQ(fusion.op_name, "jit(f)/jvp(\"x\")/sub");
+  EXPECT_EQ(fusion.source_file, "/m.py");
+  EXPECT_EQ(fusion.source_line, 17);
+  EXPECT_EQ(fusion.role, Role::kForward);
+  EXPECT_EQ(BufferOf(plan, 2).role, Role::kWorkspace);
+  EXPECT_EQ(BufferOf(plan, 3).opcode, "copy");
+  EXPECT_EQ(BufferOf(plan, 3).role, std::nullopt);
+  EXPECT_EQ(BufferOf(plan, 4).op_name, "jit(f)/transpose(jvp())/add");
+  EXPECT_EQ(BufferOf(plan, 4).role, std::nullopt);  // No temp.
+}
+
 TEST(AssignmentTextTest, WithoutTempsTheHeapPeakIsKnown) {
   const Plan plan =
       ReadAssignmentText("BufferAssignment:\nallocation 0: size 4, maybe-live-out:\n");
@@ -100,7 +132,6 @@ TEST(AssignmentTextTest, SaysWhatTheProtoSays) {
       EXPECT_EQ(text.allocations[i].bytes, proto.allocations[i].bytes);
       EXPECT_EQ(text.allocations[i].memory_space, proto.allocations[i].memory_space);
       EXPECT_EQ(text.allocations[i].shape, proto.allocations[i].shape);
-      EXPECT_EQ(text.allocations[i].is_tuple, proto.allocations[i].is_tuple);
     }
     ASSERT_EQ(text.buffers.size(), proto.buffers.size());
     for (size_t i = 0; i < text.buffers.size(); ++i) {
