@@ -17,9 +17,10 @@ namespace {
 // What explains a failure stands before what describes it.
 constexpr auto kRuleOrder = std::to_array<std::string_view>(
     {"host_skew", "step_does_not_fit", "grows_per_execution", "other_arrays_take_room",
-     "fragmentation", "no_donation", "capacity_below_memory", "forward_dominates",
-     "backward_dominates", "workspace_dominates", "allocator_retry", "truncated_capture",
-     "lost_events", "plan_differs_between_hosts", "sweep_limit", "already_rematerialized"});
+     "fragmentation", "no_donation", "replicated_parameters", "capacity_below_memory",
+     "forward_dominates", "backward_dominates", "workspace_dominates", "allocator_retry",
+     "truncated_capture", "lost_events", "plan_differs_between_hosts", "sweep_limit",
+     "already_rematerialized"});
 
 int RuleRank(const std::string& rule) {
   const auto found = std::find(kRuleOrder.begin(), kRuleOrder.end(), rule);
