@@ -41,13 +41,15 @@ PlanWriter::PlanWriter(SQLite::Database& connection, StringTable& strings)
              "plan_id, hlo_hash, instruction_count, remat_instruction_count, "
              "remat_compute_count, parameter_count, parameter_bytes, donated_parameter_count, "
              "donated_bytes, output_bytes, constant_bytes, temp_bytes, thread_local_bytes, "
-             "plan_bytes, heap_peak_bytes, peak_bytes"),
+             "plan_bytes, heap_peak_bytes, peak_bytes, shape_signature, num_partitions, "
+             "replica_count"),
       memory_(connection, "stored_module_memory",
               "plan_id, memory_space, space_name, parameter_bytes, output_bytes, constant_bytes, "
               "temp_bytes, thread_local_bytes, heap_peak_bytes"),
       allocations_(connection, "stored_plan_allocations",
                    "plan_id, allocation_index, memory_space, class, bytes, parameter_number, "
-                   "parameter_shape_index, shape_id, aliased_output, is_tuple"),
+                   "parameter_shape_index, shape_id, aliased_output, is_tuple, sharding_id, "
+                   "shard_count"),
       outputs_(connection, "stored_module_outputs",
                "plan_id, position, shape_id, bytes, aliased, role, opcode, instruction_id, "
                "memory_space"),
@@ -102,7 +104,8 @@ void PlanWriter::WriteTotals(int64_t plan_id, const std::string& hash, const Pla
               known(classes_known, plan.thread_local_bytes),
               known(plan.has_buffer_assignment, plan.plan_bytes),
               known(classes_known, plan.heap_peak_bytes),
-              known(plan.has_buffer_assignment, plan.peak_bytes)});
+              known(plan.has_buffer_assignment, plan.peak_bytes), Text(plan.shape_signature),
+              plan.num_partitions, plan.replica_count});
   if (!classes_known) return;
   for (const PlanMemory& space : plan.spaces) {
     memory_.Add({plan_id, space.memory_space, CleanText(space.space_name), space.parameter_bytes,
@@ -117,7 +120,8 @@ void PlanWriter::WriteAllocations(int64_t plan_id, const Plan& plan) {
                       std::string(ToString(allocation.allocation_class)), allocation.bytes,
                       allocation.parameter_number, Text(allocation.parameter_shape_index),
                       strings_.Intern(allocation.shape), Flag(allocation.aliased_output),
-                      Flag(allocation.is_tuple)});
+                      Flag(allocation.is_tuple), strings_.Intern(allocation.sharding),
+                      allocation.shard_count});
   }
   for (const PlanOutput& output : plan.outputs) {
     // A leaf without a shape can't come from a valid proto; `?` keeps the leaves countable when it

@@ -80,7 +80,10 @@ CREATE TABLE stored_plans (
   thread_local_bytes INTEGER,  -- thread-local allocations
   plan_bytes INTEGER,          -- parameter + output + constant + temp
   heap_peak_bytes INTEGER,     -- most bytes live at once in the replayed heap traces
-  peak_bytes INTEGER           -- parameter + output + constant + heap peak
+  peak_bytes INTEGER,          -- parameter + output + constant + heap peak
+  shape_signature TEXT,        -- XXH3-128 of the shapes of parameters and result, in order, hex
+  num_partitions INTEGER,      -- partitions of the SPMD program; 1: not partitioned
+  replica_count INTEGER        -- replicas of it
 ) STRICT;
 
 -- The plan's totals by memory space.
@@ -109,6 +112,8 @@ CREATE TABLE stored_plan_allocations (
   shape_id INTEGER REFERENCES strings, -- for parameters: the shape, without layout
   aliased_output INTEGER,            -- 1 when a parameter is donated to an output, 0 when not
   is_tuple INTEGER NOT NULL,         -- 1 for a tuple's pointer table
+  sharding_id INTEGER REFERENCES strings, -- for parameters: as XLA prints it, such as {replicated} or {devices=[8,1]<=[8]}
+  shard_count INTEGER,               -- for parameters: the parts it is split into; 1: every partition holds the whole
   PRIMARY KEY (plan_id, allocation_index)
 ) STRICT, WITHOUT ROWID;
 

@@ -27,9 +27,11 @@ struct PlanAllocation {
   int64_t memory_space = 0;
   AllocationClass allocation_class = AllocationClass::kTemp;
   int64_t bytes = 0;
-  MaybeInt parameter_number;           // Parameters only.
-  std::string parameter_shape_index;   // "{0,1}"; "{}" for the whole; empty when not a parameter.
-  std::string shape;                   // Parameters only: without layout.
+  MaybeInt parameter_number;          // Parameters only.
+  std::string parameter_shape_index;  // "{0,1}"; "{}" for the whole; empty when not a parameter.
+  std::string shape;                  // Parameters only: without layout.
+  std::string sharding;               // Parameters only: as XLA prints it; empty: not recorded.
+  MaybeInt shard_count;  // The parts it is split into; 1: every partition holds the whole.
   std::optional<bool> aliased_output;  // Parameters only.
   bool is_tuple = false;
 };
@@ -91,9 +93,12 @@ struct PlanMemory {
 };
 
 struct Plan {
-  std::string module_name;  // HloModuleProto.name
-  MaybeInt module_id;       // HloModuleProto.id, where present.
-  std::string device_type;  // HloModuleProto.device_type; empty in older compilers.
+  std::string module_name;      // HloModuleProto.name
+  MaybeInt module_id;           // HloModuleProto.id, where present.
+  std::string device_type;      // HloModuleProto.device_type; empty in older compilers.
+  std::string shape_signature;  // Hash of the shapes of parameters and result; empty: no entry.
+  MaybeInt num_partitions;      // Of the SPMD program; 1: not partitioned.
+  MaybeInt replica_count;
   // False: compiled no further than that, or stripped; what is said of memory below is then not
   // known.
   bool has_buffer_assignment = false;
