@@ -14,15 +14,37 @@ const Importer* ImporterFor(std::string_view path) {
   return nullptr;
 }
 
-// The importer whose content `source` is, among those that go by it.
-const Importer* ImporterOf(const Source& source, bool named) {
+// The importer whose content `source` is, among those that go by it: first the one that its name
+// asks for.
+const Importer* ImporterOf(const Source& source, bool named, const Importer* claimed) {
+  if (claimed != nullptr && claimed->holds(source, named)) return claimed;
   for (const Importer& importer : Importers()) {
-    if (importer.holds != nullptr && importer.holds(source, named)) return &importer;
+    if (&importer != claimed && importer.holds != nullptr && importer.holds(source, named))
+      return &importer;
   }
   return nullptr;
 }
 
 }  // namespace
+
+int64_t ReadCapture::bytes() const {
+  return dump.has_value() ? dump->bytes : static_cast<int64_t>(source->size());
+}
+
+const std::string& ReadCapture::compression() const {
+  return dump.has_value() ? dump->compression : source->compression();
+}
+
+void ReadCapture::HandOver(const Importer* with, const ImportOptions& options,
+                           FactSink& sink) const {
+  if (facts != nullptr) {
+    facts->Replay(sink);
+  } else if (dump.has_value()) {
+    ImportDump(*dump, sink);
+  } else {
+    with->import(*source, options, sink);
+  }
+}
 
 CaptureReader::CaptureReader(const std::vector<IngestTask>& tasks, const ImportOptions& options,
                              int threads, std::set<std::string> known,
@@ -48,18 +70,23 @@ CaptureReader::~CaptureReader() {
 ReadCapture CaptureReader::Open(const IngestTask& task) const {
   ReadCapture read;
   if (!task.is_file()) return read;
-  if (task.path != "-") read.importer = ImporterFor(task.path);
-  const bool by_content =
-      task.path != "-" && (read.importer == nullptr || read.importer->holds != nullptr);
+  if (task.dump == nullptr && task.path != "-") read.importer = ImporterFor(task.path);
+  const bool by_content = task.dump == nullptr && task.path != "-" &&
+                          (read.importer == nullptr || read.importer->holds != nullptr);
   if (by_content && task.in_folder && read.importer == nullptr) return read;
   try {
+    if (task.dump != nullptr) {
+      read.dump = OpenDump(*task.dump);
+      read.content_hash = read.dump->content_hash;
+      return read;
+    }
     read.source = OpenSource(task.path, {}, standard_input_);
     if (by_content) {
-      read.importer = ImporterOf(*read.source, !task.in_folder);
-      if (read.importer == nullptr) {
-        read.source.reset();
-        return read;
-      }
+      if (const Importer* holder = ImporterOf(*read.source, !task.in_folder, read.importer)) {
+        read.importer = holder;
+      } else if (task.in_folder || read.importer == nullptr) {
+        return {};
+      }  // Else the one that its name asks for says what is wrong with it.
     }
     read.content_hash = ContentHash(*read.source);
   } catch (...) {
@@ -73,13 +100,13 @@ ReadCapture CaptureReader::Open(const IngestTask& task) const {
 ReadCapture CaptureReader::ReadAhead(const IngestTask& task) const {
   if (task.path == "-") return {};
   ReadCapture read = Open(task);
-  if (read.source == nullptr || read.error != nullptr || known_.count(read.content_hash) > 0 ||
-      read.source->size() > static_cast<uint64_t>(kMaxBytes)) {
+  if (!read.opened() || read.error != nullptr || known_.count(read.content_hash) > 0 ||
+      read.bytes() > kMaxBytes) {
     return read;
   }
   try {
     auto facts = std::make_unique<RecordedFacts>(stop_, &quit_);
-    read.importer->import(*read.source, options_, *facts);
+    read.HandOver(read.importer, options_, *facts);
     read.facts = std::move(facts);
   } catch (...) {
     read.error = std::current_exception();

@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
@@ -17,18 +18,27 @@
 
 #include "cli/ingest_tasks.h"
 #include "ingest/base/recorded_facts.h"
+#include "ingest/dump/dump.h"
 #include "ingest/importers.h"
 #include "ingest/source/source.h"
 
 namespace oomdb {
 
-// One file, opened, and as far as it was read ahead.
+// One file or dump, opened, and as far as it was read ahead.
 struct ReadCapture {
   const Importer* importer = nullptr;  // Null: its name claims no format.
   std::unique_ptr<Source> source;      // Null when nothing claims it, or with an error.
+  std::optional<Dump> dump;            // Instead of a file and its importer.
   std::string content_hash;
   std::unique_ptr<RecordedFacts> facts;  // Null: it is to be imported when it is stored.
   std::exception_ptr error;              // Why it could not be opened or read.
+
+  bool opened() const { return source != nullptr || dump.has_value(); }
+  // Uncompressed; of what was opened only, as is all below.
+  int64_t bytes() const;
+  const std::string& compression() const;
+  // Hands the facts on with `with`, unless they were read ahead.
+  void HandOver(const Importer* with, const ImportOptions& options, FactSink& sink) const;
 };
 
 class CaptureReader {

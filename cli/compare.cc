@@ -6,11 +6,14 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <iostream>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "cli/compare_gate.h"
+#include "cli/compare_profiles.h"
 #include "cli/open_captures.h"
 #include "cli/options.h"
 #include "cli/report_page.h"
@@ -32,12 +35,14 @@ struct Options {
   std::string changed;  // NEW.
   std::string database;
   size_t top = 20;
+  std::string fail_on;
   SettingOptions settings;
   OutputOptions output;
 };
 
 struct Difference {
   std::string module, kind, change, role, op_name, place, instruction, base_shape, new_shape;
+  std::string pairing;  // Empty: it is in one run only.
   std::optional<int64_t> base_bytes, new_bytes;
   int64_t module_place = 0, delta_bytes = 0, base_count = 0, new_count = 0;
 };
@@ -45,7 +50,8 @@ struct Difference {
 constexpr char kDifferences[] =
     "SELECT base_run, new_run, module_name, place, kind, change, base_bytes, new_bytes, "
     "delta_bytes, base_count, new_count, base_shape, new_shape, instruction, role, op_name, "
-    "source_file, source_line FROM run_comparison WHERE base_run = :base AND new_run = :new "
+    "source_file, source_line, pairing FROM run_comparison WHERE base_run = :base AND new_run = "
+    ":new "
     "ORDER BY module_name, place, CASE kind WHEN 'module' THEN 0 ELSE 1 END, ABS(delta_bytes) "
     "DESC, kind, op_name, new_shape, base_shape";
 
@@ -68,6 +74,7 @@ std::vector<Difference> ReadDifferences(const Rows& rows) {
     d.role = Text(row[14]);
     d.op_name = Text(row[15]);
     d.place = Place(Text(row[16]), MaybeInteger(row[17]), "");
+    d.pairing = Text(row[18]);
     differences.push_back(std::move(d));
   }
   return differences;
@@ -132,7 +139,12 @@ class Page {
   }
 
   void Write(std::ostream& out, const TableOptions& look) const {
-    out << Paint(Style::kBold, Sentence(), look.color) << "\n\n";
+    out << Paint(Style::kBold, Sentence(), look.color) << "\n";
+    if (main_ != nullptr && main_->pairing == "name") {
+      out << "paired by name only: the parameters or results of " << Safe(main_->module)
+          << " have other shapes, so the two may not be one function (inferred)\n";
+    }
+    out << '\n';
     WriteModules(out, look);
     WriteBuffers(out, look);
   }
@@ -179,7 +191,7 @@ class Page {
       if (rows.size() == options_.top) break;
       rows.push_back({Safe(d->module), d->base_bytes ? Cell(HumanBytes(*d->base_bytes)) : "–",
                       d->new_bytes ? Cell(HumanBytes(*d->new_bytes)) : "–", Signed(d->delta_bytes),
-                      d->change});
+                      d->change + (d->pairing == "name" ? ", other shapes" : "")});
     }
     WriteTable(out, {"module (peak)", base_, new_, "difference", ""}, rows, look);
     if (same > 0)
@@ -284,9 +296,21 @@ void KeepTwoRuns(Database& database, const Options& options) {
   MaterializeView(database, Catalogue::Get(), "peak_parts", condition);
 }
 
+std::vector<std::string> GateFailures(Database& database, const Options& options) {
+  return CompareGateFailures(database, options.fail_on, options.base, options.changed);
+}
+
 void Run(const Options& options, ExitCode& exit_code) {
+  CheckCompareGate(options.fail_on);
   Output output(options.output);
   Database database = Open(options, exit_code);
+  if (HoldOnlyProfiles(database, options.base, options.changed)) {
+    CompareProfiles(database, options.base, options.changed, options.top, output);
+    return;
+  }
+  std::vector<std::string> failures;
+  // Severities ask every rule, which needs all of run_modules; a regression only the two runs.
+  if (options.fail_on != "regression") failures = GateFailures(database, options);
   KeepTwoRuns(database, options);
   const Rows rows =
       Query(database, kDifferences, {{"base", options.base}, {"new", options.changed}});
@@ -297,6 +321,10 @@ void Run(const Options& options, ExitCode& exit_code) {
     WriteTable(output.stream(), rows.columns, rows.rows, look);
   }
   output.Finish();
+  if (options.fail_on == "regression") failures = GateFailures(database, options);
+  for (const std::string& failure : failures)
+    std::cerr << "oomdb: failed: " << Sanitize(failure) << '\n';
+  if (!failures.empty()) exit_code = ExitCode::kFindings;
 }
 
 }  // namespace
@@ -313,11 +341,21 @@ void RegisterCompare(CLI::App& app, ExitCode& exit_code) {
       ->capture_default_str()
       ->check(CLI::PositiveNumber)
       ->type_name("N");
+  verb->add_option(
+          "--fail-on", options->fail_on,
+          "Exit with 3 when NEW has a finding of this severity or worse that BASE has not, "
+          "or (regression) when the peak of a module rose")
+      ->type_name("error|warning|info|regression");
   AddSettingOptions(*verb, options->settings);
   AddOutputOptions(*verb, options->output);
   verb->footer(
-      "Buffers are matched by instruction and shape, then by shape, JAX operation and Python line; "
-      "the rows are those of the view run_comparison.\n"
+      "Modules are paired by name and by the shapes of their parameters and results, what is left "
+      "by name alone, which is said. Buffers are matched by instruction and shape, then by shape, "
+      "JAX operation and Python line; "
+      "the rows are those of the view run_comparison. Of two device memory profiles: what each "
+      "Python line holds more or less.\n"
+      "Exit: 0 compared, 3 something failed --fail-on, 4 part was rejected. How much a peak may "
+      "rise: the settings regression_min_bytes and regression_min_percent.\n"
       "Example: oomdb compare sample_dbs/captures/dataset_oom sample_dbs/captures/attention_oom");
   verb->callback([options, &exit_code] { Run(*options, exit_code); });
 }

@@ -76,6 +76,7 @@ class Talk : public IngestObserver {
       AppendCount(&what, summary.executions, "execution");
       AppendCount(&what, summary.allocations, "allocation");
       AppendCount(&what, summary.events, "event");
+      AppendCount(&what, summary.samples, "stack");
       AppendOomEvents(&what, summary);
       if (what.empty()) what = NoOomFound(summary);
       if (what.empty()) what = "nothing in it that concerns memory";

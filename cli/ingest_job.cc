@@ -111,9 +111,11 @@ class Job {
       Reject(task, task.problem);
     } else if (task.ends_folder) {
       if (!found_in_folder_) {
-        Reject(task,
-               "nothing in this folder that oomdb reads (*.xplane.pb, *.hlo.pb, *.hlo_proto.pb); "
-               "`oomdb ingest -v` lists what was passed over");
+        Reject(
+            task,
+            "nothing in this folder that oomdb reads (*.xplane.pb, *.hlo.pb, *.hlo_proto.pb, XLA "
+            "dumps, memory.prof); "
+            "`oomdb ingest -v` lists what was passed over");
       }
       found_in_folder_ = false;
       return;
@@ -126,21 +128,23 @@ class Job {
   }
 
   void StoreFile(const IngestTask& task, ReadCapture& read) {
-    if (read.importer == nullptr && task.path != "-") {
+    if (read.importer == nullptr && task.path != "-" && task.dump == nullptr) {
       if (task.in_folder) {
         observer_.PassedOver(task.path, "no format that oomdb reads");
       } else {
         Reject(task,
-               "no format that oomdb reads: *.xplane.pb, *.hlo.pb, *.hlo_proto.pb, logs; also with "
-               ".gz "
-               "or .zst");
+               "no format that oomdb reads: *.xplane.pb, *.hlo.pb, *.hlo_proto.pb, also with .gz, "
+               ".zst or .xz; memory profiles (*.prof, *.pprof); *-buffer-assignment.txt, "
+               "*-memory-usage-report.txt; logs, as text");
       }
       return;
     }
     try {
       if (read.error != nullptr) std::rethrow_exception(read.error);
-      if (read.importer != nullptr) {
-        Store(task, read, *read.importer);
+      if (task.dump != nullptr) {
+        StoreDump(task, read);
+      } else if (read.importer != nullptr) {
+        Store(task, read, read.importer);
       } else {
         StoreUnnamed(task, read);
       }
@@ -158,13 +162,26 @@ class Job {
     }
   }
 
+  void StoreDump(const IngestTask& task, const ReadCapture& read) {
+    const Dump& dump = *read.dump;
+    if (!dump.modules.empty() || dump.failed_unnamed) {
+      Store(task, read, nullptr);
+    } else if (!dump.issues.empty()) {
+      throw Error(dump.issues.front().detail);
+    } else {
+      observer_.PassedOver(task.path,
+                           "an XLA dump, but no buffer assignment in it: early stages of the "
+                           "compilation");
+    }
+  }
+
   // Standard input has no name that tells its format: the first importer that takes the content is
   // right.
   void StoreUnnamed(const IngestTask& task, const ReadCapture& read) {
     std::string reasons;
     for (const Importer& importer : Importers()) {
       try {
-        Store(task, read, importer);
+        Store(task, read, &importer);
         return;
       } catch (const Error& error) {
         if (error.code() == ExitCode::kInterrupted) throw;
@@ -175,31 +192,26 @@ class Job {
     throw Error(fmt::format("standard input is no format that oomdb reads ({})", reasons));
   }
 
-  void Store(const IngestTask& task, const ReadCapture& read, const Importer& importer) {
+  void Store(const IngestTask& task, const ReadCapture& read, const Importer* importer) {
     const IngestItem& item = items_[task.item];
-    const Source& source = *read.source;
     const CaptureNames names = NamesFromPath(task.path);
     CaptureSource description;
     description.path = AbsolutePath(task.path);
     description.content_hash = read.content_hash;
-    description.bytes = static_cast<int64_t>(source.size());
+    description.bytes = read.bytes();
     description.run = item.run.has_value() ? item.run : std::optional(names.run);
     description.host = item.host;
     if (!description.host.has_value() && !names.host.empty()) description.host = names.host;
-    description.compression = source.compression();
+    description.compression = read.compression();
 
     CaptureWriter writer(database_, description, stop_);
     CaptureSummary summary;
     if (const std::optional<int64_t> known = writer.KnownCapture()) {
       summary = writer.CommitKnown(*known, item.run, item.host, item.labels);
     } else {
-      if (read.facts != nullptr) {
-        read.facts->Replay(writer);
-      } else {
-        importer.import(source, options_, writer);
-      }
+      read.HandOver(importer, options_, writer);
       // A dump has a proto for every stage of the compilation; only the last one has a plan.
-      if (task.in_folder && importer.name == "hlo" && !writer.has_plan()) {
+      if (task.in_folder && importer != nullptr && importer->name == "hlo" && !writer.has_plan()) {
         observer_.PassedOver(task.path,
                              "no buffer assignment in it: an early stage of the compilation");
         return;

@@ -1,15 +1,23 @@
 #include "cli/ingest_tasks.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <system_error>
 #include <utility>
 
+#include "ingest/dump/dump_folders.h"
 #include "ingest/source/discover.h"
 
 namespace oomdb {
 namespace {
 
 namespace fs = std::filesystem;
+
+int64_t SizeOf(const std::string& path) {
+  std::error_code error;
+  const uintmax_t size = fs::file_size(path, error);
+  return error ? 0 : static_cast<int64_t>(size);
+}
 
 void AddItem(const IngestItem& item, size_t index, std::vector<IngestTask>& tasks) {
   IngestTask task;
@@ -36,12 +44,25 @@ void AddItem(const IngestItem& item, size_t index, std::vector<IngestTask>& task
     tasks.push_back(task);
   }
   task.problem.clear();
+  // A dump's file that is named alone is read as such.
+  std::vector<DumpFolder> dumps;
+  if (folder) dumps = TakeDumpFolders(found.files);
+  const size_t first = tasks.size();
+  for (DumpFolder& dump : dumps) {
+    task.bytes = 0;
+    for (const DumpFile& file : dump.files) task.bytes += SizeOf(dump.path + "/" + file.file_name);
+    task.path = dump.path;
+    task.dump = std::make_shared<const DumpFolder>(std::move(dump));
+    tasks.push_back(task);
+  }
+  task.dump = nullptr;
   for (std::string& file : found.files) {
-    const uintmax_t size = fs::file_size(file, ignored);
-    task.bytes = ignored ? 0 : static_cast<int64_t>(size);
+    task.bytes = SizeOf(file);
     task.path = std::move(file);
     tasks.push_back(task);
   }
+  std::stable_sort(tasks.begin() + static_cast<std::ptrdiff_t>(first), tasks.end(),
+                   [](const IngestTask& a, const IngestTask& b) { return a.path < b.path; });
   if (!folder) return;
   task.path = item.path;
   task.bytes = 0;

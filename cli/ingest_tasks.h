@@ -4,22 +4,25 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "cli/ingest_job.h"
+#include "ingest/dump/dump_folders.h"
 
 namespace oomdb {
 
-// One file to read; or a problem to tell; or the end of a folder, in which something should have
-// been found.
+// One file to read, or a folder that XLA dumped to, which is one capture; or a problem to tell; or
+// the end of a folder, in which something should have been found.
 struct IngestTask {
   size_t item = 0;   // Of those asked for.
   std::string path;  // The file; else the path that was asked for.
   bool in_folder = false;
   bool ends_folder = false;
-  std::string problem;  // Not empty: there is nothing to read here, and why.
-  int64_t bytes = 0;    // As it lies there: of a compressed file, the compressed size.
+  std::string problem;                     // Not empty: there is nothing to read here, and why.
+  std::shared_ptr<const DumpFolder> dump;  // Not null: the path is this folder.
+  int64_t bytes = 0;  // As it lies there: of a compressed file, the compressed size.
 
   bool is_file() const { return problem.empty() && !ends_folder; }
 };

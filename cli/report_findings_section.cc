@@ -108,18 +108,19 @@ class FindingsSection : ReportPage {
       ++shown;
       Remedy(remedy);
     }
-    if (left > 0)
-      Indented(fmt::format("  … {} more remedies: SELECT * FROM remedies", left), kIndent);
+    if (left > 0) Indented(fmt::format("  … {} more: SELECT * FROM remedies", left), kIndent);
   }
 
   // Which role dominates a plan that does not fit is told by its title; what there is to see and to
-  // do stands at the plan itself.
+  // do stands at the plan itself. So does that of a plan which the compiler refused.
   bool DetailWorthIt(const ReportFinding& f) const {
-    if (!f.rule.ends_with("_dominates")) return true;
-    return std::none_of(
-        report_.findings.begin(), report_.findings.end(), [&](const ReportFinding& other) {
-          return other.rule == "step_does_not_fit" && other.module_id == f.module_id;
-        });
+    const std::string_view told_by = f.rule.ends_with("_dominates")  ? "step_does_not_fit"
+                                     : f.rule == "step_does_not_fit" ? "compile_oom"
+                                                                     : "";
+    return std::none_of(report_.findings.begin(), report_.findings.end(),
+                        [&](const ReportFinding& other) {
+                          return other.rule == told_by && other.module_id == f.module_id;
+                        });
   }
 
   // "the same on GPU 1, 2 and 5 more"
@@ -151,8 +152,14 @@ class FindingsSection : ReportPage {
   // in the table of the peak.
   void Items(const ReportFinding& f, size_t text_width) {
     if (f.items.size() < 2) return;
-    if (f.rule == "step_does_not_fit" && report_.plan && report_.plan->module_id == f.module_id)
-      return;
+    const bool of_shown_plan = report_.plan && f.module_id == report_.plan->module_id;
+    if ((f.rule == "step_does_not_fit" || f.rule == "compile_oom") && of_shown_plan) return;
+    // What a text lists stands in its own table.
+    if (f.rule == "compile_oom" || f.rule == "runtime_oom") {
+      for (const ReportErrorText& text : report_.texts) {
+        if (text.capture_id == f.capture_id && !text.buffers.empty()) return;
+      }
+    }
     for (size_t i = 0; i < std::min(f.items.size(), kMaxItems); ++i) {
       const ReportItem& item = f.items[i];
       std::string line = PadLeft(item.bytes ? HumanBytes(*item.bytes) : "", 9) + "  ";

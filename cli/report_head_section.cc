@@ -21,6 +21,10 @@ bool IsNews(const ReportFinding& f) {
          std::find(std::begin(kHints), std::end(kHints), f.rule) == std::end(kHints);
 }
 
+std::string FileName(const ReportCapture& c) {
+  return Safe(std::filesystem::path(c.path).filename().string());
+}
+
 std::string NameOf(const ReportCapture& c) {
   if (c.run.empty() && c.host.empty()) return Safe(c.path);
   return Safe(c.host.empty() ? c.run : c.run + " / " + c.host);
@@ -57,6 +61,19 @@ class HeadSection : ReportPage {
       return Sentence(fmt::format("{} launched nothing, and no rule explains it: see RUN below",
                                   Plural(shown().failed_count, "execution")),
                       Style::kYellow);
+    }
+    if (!report_.plan && shown().kind == "oom_log") {
+      return Sentence(report_.texts.empty()
+                          ? "no out-of-memory error in this text"
+                          : "no failure in this text; what it says of memory is below",
+                      Style::kGreen);
+    }
+    if (!report_.plan && report_.allocators.empty() && report_.profile) {
+      const ReportProfile& profile = *report_.profile;
+      return Sentence(
+          fmt::format("{} live on the devices in {}, held as shown below",
+                      HumanBytes(profile.buffer_bytes), Plural(profile.buffer_count, "buffer")),
+          Style::kGreen);
     }
     if (!report_.plan) {
       return Sentence(report_.allocators.empty()
@@ -107,7 +124,11 @@ class HeadSection : ReportPage {
     if (c.execution_count == 0 && c.module_count > 0)
       line += " · " + Plural(c.module_count, "module");
     if (c.module_count > 0) line += " · plan read";
-    if (c.has_allocators) {
+    if (c.kind == "oom_log") {
+      line += " · " + (c.path == "-" ? std::string("standard input") : "text of " + FileName(c));
+    } else if (c.kind == "device_memory_profile") {
+      line += " · device memory profile";
+    } else if (c.has_allocators) {
       line += " · allocator measured";
     } else if (!report_.allocators.empty()) {
       line += " · host allocator measured";
@@ -139,7 +160,7 @@ class HeadSection : ReportPage {
     const auto name_of = [&](const ReportCapture& c) {
       const std::string name = NameOf(c);
       if (uses[name] == 1) return name;
-      return Safe(std::filesystem::path(c.path).filename().string());
+      return FileName(c);
     };
     for (const ReportCapture& c : report_.captures) {
       name_width = std::max(name_width, DisplayWidth(name_of(c)));
@@ -162,7 +183,9 @@ class HeadSection : ReportPage {
                                 ? (c.status == "complete" ? "nothing found" : "truncated")
                                 : HumanizeSentence(Safe(c.worst_title));
       const char* mark = order[i] == report_.shown ? "▸ " : "  ";
-      std::string counts = fmt::format("{:>5} exec", c.execution_count);
+      std::string counts = c.kind == "oom_log"    ? "error text"
+                           : c.kind == "xla_dump" ? "dump"
+                                                  : fmt::format("{:>5} exec", c.execution_count);
       if (c.failed_count > 0) counts += fmt::format(", {} failed", c.failed_count);
       const std::string line =
           fmt::format("{}{}  {}  {}", mark, PadRight(Truncate(name, name_width), name_width),

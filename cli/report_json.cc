@@ -104,17 +104,20 @@ Json ToJson(const ReportPlan& p) {
             {"program_id", OrNull(p.program_id)},
             {"has_plan", p.has_plan}};
   if (p.has_plan) {
-    json["parameter_count"] = p.parameter_count;
-    json["donated_parameter_count"] = p.donated_parameter_count;
-    json["parameter_bytes"] = Number(p.parameter_bytes, "read");
-    json["donated_bytes"] = Number(p.donated_bytes, "read");
-    json["output_bytes"] = Number(p.output_bytes, "read");
-    json["constant_bytes"] = Number(p.constant_bytes, "read");
-    json["temp_bytes"] = Number(p.temp_bytes, "read");
+    // Where only the total is known, nothing is said of its parts.
+    if (p.classes_known) {
+      json["parameter_count"] = p.parameter_count;
+      json["donated_parameter_count"] = p.donated_parameter_count;
+      json["parameter_bytes"] = Number(p.parameter_bytes, "read");
+      json["donated_bytes"] = Number(p.donated_bytes, "read");
+      json["output_bytes"] = Number(p.output_bytes, "read");
+      json["constant_bytes"] = Number(p.constant_bytes, "read");
+      json["temp_bytes"] = Number(p.temp_bytes, "read");
+    }
     json["plan_bytes"] = Number(p.plan_bytes, "read");
     json["heap_peak_bytes"] = Number(p.heap_peak_bytes, "read");
     json["peak_bytes"] = Number(p.peak_bytes, "read");
-    json["remat_instruction_count"] = p.remat_instruction_count;
+    json["remat_instruction_count"] = OrNull(p.remat_instruction_count);
   }
   json["capacity_bytes"] = Number(p.capacity_bytes, p.capacity_evidence);
   json["capacity_source"] = OrNull(p.capacity_source);
@@ -180,6 +183,27 @@ Json ToJson(const ReportAllocator& a) {
               {"live_at_the_end", std::move(live)}};
 }
 
+Json ToJson(const ReportProfile& profile) {
+  Json lines = Json::array();
+  for (const ReportProfileLine& line : profile.lines) {
+    lines.push_back({{"kind", OrNull(line.kind)},
+                     {"device", OrNull(line.device)},
+                     {"source_file", OrNull(line.source_file)},
+                     {"source_line", OrNull(line.source_line)},
+                     {"function_name", OrNull(line.function_name)},
+                     {"bytes", Number(line.bytes, "measured")},
+                     {"count", line.count}});
+  }
+  return Json{
+      {"path", profile.path},
+      {"buffer_bytes", Number(profile.buffer_bytes, "measured")},
+      {"buffers", profile.buffer_count},
+      {"executables", profile.executable_count},
+      {"executable_bytes", Number(profile.executable_bytes, "measured")},
+      {"lines", std::move(lines)},
+      {"more", {{"lines", profile.more_lines}, {"bytes", Number(profile.more_bytes, "measured")}}}};
+}
+
 }  // namespace
 
 std::string ReportJson(const Report& report) {
@@ -198,6 +222,7 @@ std::string ReportJson(const Report& report) {
       {"plan", report.plan ? ToJson(*report.plan) : Json(nullptr)},
       {"run", report.run ? ToJson(*report.run, report.plan->capacity_evidence) : Json(nullptr)},
       {"allocators", std::move(allocators)},
+      {"memory_profile", report.profile ? ToJson(*report.profile) : Json(nullptr)},
       {"quiet", report.quiet}};
   // A capture's names may be any bytes.
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -15,11 +15,28 @@ namespace oomdb {
 namespace {
 
 // What explains a failure stands before what describes it.
-constexpr auto kRuleOrder = std::to_array<std::string_view>(
-    {"host_skew", "step_does_not_fit", "grows_per_execution", "other_arrays_take_room",
-     "fragmentation", "no_donation", "capacity_below_memory", "forward_dominates",
-     "backward_dominates", "workspace_dominates", "allocator_retry", "truncated_capture",
-     "lost_events", "plan_differs_between_hosts", "sweep_limit", "already_rematerialized"});
+constexpr auto kRuleOrder = std::to_array<std::string_view>({"host_skew",
+                                                             "compile_oom",
+                                                             "runtime_oom",
+                                                             "on_chip_oom",
+                                                             "host_oom",
+                                                             "step_does_not_fit",
+                                                             "grows_per_execution",
+                                                             "other_arrays_take_room",
+                                                             "fragmentation",
+                                                             "no_donation",
+                                                             "replicated_parameters",
+                                                             "capacity_below_memory",
+                                                             "padding_waste",
+                                                             "forward_dominates",
+                                                             "backward_dominates",
+                                                             "workspace_dominates",
+                                                             "allocator_retry",
+                                                             "truncated_capture",
+                                                             "lost_events",
+                                                             "plan_differs_between_hosts",
+                                                             "sweep_limit",
+                                                             "already_rematerialized"});
 
 int RuleRank(const std::string& rule) {
   const auto found = std::find(kRuleOrder.begin(), kRuleOrder.end(), rule);
@@ -39,10 +56,13 @@ class Reader {
     ReadFindings();
     ChooseCapture();
     const int64_t shown = report_.captures[report_.shown].capture_id;
-    report_.plan = ReadReportPlan(database_, shown, scope_, ModuleOfWorstFinding());
+    const std::optional<int64_t> module = ModuleOfWorstFinding();
+    report_.plan = ReadReportPlan(database_, CaptureOfPlan(module, shown), scope_, module);
+    report_.texts = ReadReportErrorTexts(database_, shown);
     if (report_.plan) report_.run = ReadReportRun(database_, *report_.plan);
     const bool told = report_.run && !report_.run->devices[report_.run->shown].allocator.empty();
     if (!told) report_.allocators = ReadReportAllocators(database_, shown);
+    report_.profile = ReadReportProfile(database_, report_.captures[report_.shown], scope_);
     FindQuiet();
     report_.top_asked = scope_.top.has_value();
     return std::move(report_);
@@ -217,6 +237,14 @@ class Reader {
       if (f.capture_id == shown && f.severity != "info" && f.module_id) return f.module_id;
     }
     return std::nullopt;
+  }
+
+  // An error text has no plan of its own: that of the dump or capture which it is joined to.
+  int64_t CaptureOfPlan(std::optional<int64_t> module, int64_t shown) {
+    if (!module) return shown;
+    const std::vector<Row> rows =
+        Ask("SELECT capture_id FROM modules WHERE module_id = :module", {{"module", *module}});
+    return rows.empty() ? shown : Integer(rows[0][0]);
   }
 
   // Only what the capture holds the evidence for: of one that is not whole nothing is said to be

@@ -98,10 +98,11 @@ struct ReportPlan {
   std::string name;
   std::optional<int64_t> program_id;
   bool has_plan = false;
+  bool classes_known = true;  // False: of the sizes only the total is known.
   int64_t parameter_count = 0, parameter_bytes = 0, donated_parameter_count = 0, donated_bytes = 0;
   int64_t output_bytes = 0, constant_bytes = 0, temp_bytes = 0, plan_bytes = 0, peak_bytes = 0;
   std::optional<int64_t> heap_peak_bytes;
-  int64_t remat_instruction_count = 0;
+  std::optional<int64_t> remat_instruction_count;
   std::optional<int64_t> capacity_bytes;
   std::string capacity_source, capacity_evidence;
   std::optional<int64_t> memory_bytes;
@@ -145,6 +146,26 @@ struct ReportAllocator {
   std::vector<ReportLiveGroup> live;  // At the capture's end, largest first.
 };
 
+// What a Python line holds, by a device memory profile.
+struct ReportProfileLine {
+  std::string kind, device;
+  std::string source_file;  // Empty: no frame outside installed packages.
+  std::optional<int64_t> source_line;
+  std::string function_name;
+  std::optional<int64_t> bytes;
+  int64_t count = 0;
+};
+
+struct ReportProfile {
+  std::string path;
+  int64_t buffer_bytes = 0;
+  int64_t buffer_count = 0;
+  int64_t executable_count = 0;
+  std::optional<int64_t> executable_bytes;  // Their code; not every backend says it.
+  std::vector<ReportProfileLine> lines;     // Of buffers; largest first, up to --top.
+  int64_t more_lines = 0, more_bytes = 0;
+};
+
 struct ReportRun {
   std::vector<ReportDevice> devices;  // By ordinal.
   size_t shown = 0;                   // The device whose details follow.
@@ -153,13 +174,42 @@ struct ReportRun {
   std::vector<std::string> between;  // Host events between its last two executions.
 };
 
+// One failure or piece of advice of an error text.
+struct ReportErrorEvent {
+  std::optional<int64_t> line;
+  std::string kind;           // T1, G3, A2, ...
+  std::optional<bool> fatal;  // std::nullopt: the text does not say.
+  std::string memory_space, allocator, message;
+  int64_t repeat_count = 1;
+};
+
+// A number that an error text states, in the words of the section.
+struct ReportErrorNumber {
+  std::string name;   // "needs", "arguments", ...
+  std::string words;  // What it is, where the name does not say it.
+  int64_t bytes = 0;
+};
+
+// An error text of the shown capture's run: what it says of its main failure.
+struct ReportErrorText {
+  int64_t capture_id = 0;
+  std::string path;
+  std::vector<ReportErrorEvent> events;  // By line, all of them.
+  std::optional<size_t> main;            // The event whose numbers and buffers follow.
+  std::vector<ReportErrorNumber> numbers;
+  std::vector<ReportGroup> buffers;  // That the text lists, equal ones together, largest first.
+  std::vector<std::optional<int64_t>> padding;  // Of each of them: bytes that tiles add.
+};
+
 struct Report {
   std::vector<ReportCapture> captures;  // By run and host.
   size_t shown = 0;                     // The capture whose plan and run follow.
   std::vector<ReportFinding> findings;  // Of all captures, worst first.
   std::optional<ReportPlan> plan;
   std::optional<ReportRun> run;
+  std::vector<ReportErrorText> texts;       // The shown capture's own, else those of its run.
   std::vector<ReportAllocator> allocators;  // Of the shown capture, where the run tells of none.
+  std::optional<ReportProfile> profile;     // The shown capture, or the one beside it.
   std::vector<std::string> quiet;           // What was looked at and found well.
   bool top_asked = false;  // --top was given: list as many groups, whatever the findings.
 };
@@ -180,6 +230,11 @@ std::optional<ReportPlan> ReadReportPlan(Database& database, int64_t capture_id,
                                          const ReportScope& scope,
                                          std::optional<int64_t> preferred);
 std::optional<ReportRun> ReadReportRun(Database& database, const ReportPlan& plan);
+// Of the capture, if it is a log, else of the logs of its run.
+std::vector<ReportErrorText> ReadReportErrorTexts(Database& database, int64_t capture_id);
+// The capture itself when it is a device memory profile, else the last one of its run or above it.
+std::optional<ReportProfile> ReadReportProfile(Database& database, const ReportCapture& capture,
+                                               const ReportScope& scope);
 std::vector<ReportAllocator> ReadReportAllocators(Database& database, int64_t capture_id);
 
 }  // namespace oomdb

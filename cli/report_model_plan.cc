@@ -35,6 +35,7 @@ class PlanReader {
     plan.program_id = MaybeInteger(row[1]);
     plan.has_plan = MaybeInteger(row[9]).has_value();
     plan.parameter_count = Integer(row[2]);
+    plan.classes_known = MaybeInteger(row[3]).has_value();
     plan.parameter_bytes = Integer(row[3]);
     plan.donated_parameter_count = Integer(row[4]);
     plan.donated_bytes = Integer(row[5]);
@@ -44,7 +45,7 @@ class PlanReader {
     plan.plan_bytes = Integer(row[9]);
     plan.peak_bytes = Integer(row[10]);
     plan.heap_peak_bytes = MaybeInteger(row[11]);
-    plan.remat_instruction_count = Integer(row[12]);
+    plan.remat_instruction_count = MaybeInteger(row[12]);
     for (const Row& role :
          Ask("SELECT role, SUM(bytes) FROM buffers WHERE module_id = :module AND class = 'temp' "
              "AND "

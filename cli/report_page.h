@@ -48,7 +48,9 @@ void WriteFindingsSection(const ReportPage& page);  // Why, and what to do.
 void WritePlanSection(
     const ReportPage& page);  // The plan and what is live at its peak. Requires a plan.
 void WriteRunSection(const ReportPage& page);  // What happened on the devices. Requires a run.
+void WriteErrorTextSection(const ReportPage& page);   // What the error texts say, if there are any.
 void WriteAllocatorsSection(const ReportPage& page);  // The allocators, where there is no run.
+void WriteProfileSection(const ReportPage& page);     // Who holds the memory. Requires a profile.
 
 // Text of a capture, safe to show.
 std::string Safe(std::string_view text);

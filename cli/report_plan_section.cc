@@ -30,13 +30,8 @@ class PlanSection : ReportPage {
     Line(line);
   }
 
-  void Plan() {
+  void Classes(double whole) {
     const ReportPlan& plan = *report_.plan;
-    Section("PLAN  " + Safe(plan.Label()), plan.has_plan ? "read" : "");
-    if (!plan.has_plan)
-      return Line("  the capture holds no HLO proto of this module: its plan is unknown");
-    const double whole =
-        static_cast<double>(std::max(plan.plan_bytes, plan.capacity_bytes.value_or(0)));
     std::string words =
         fmt::format("{}, of them {} donated", plan.parameter_count, plan.donated_parameter_count);
     if (plan.donated_bytes > 0) words += " (" + HumanBytes(plan.donated_bytes) + ")";
@@ -53,6 +48,20 @@ class PlanSection : ReportPage {
     if (plan.temp_bytes == 0) words = "";
     PlanLine("temps", HumanBytes(plan.temp_bytes), words, static_cast<double>(plan.temp_bytes),
              whole);
+  }
+
+  void Plan() {
+    const ReportPlan& plan = *report_.plan;
+    Section("PLAN  " + Safe(plan.Label()), plan.has_plan ? "read" : "");
+    if (!plan.has_plan)
+      return Line("  the capture holds no HLO proto of this module: its plan is unknown");
+    const double whole =
+        static_cast<double>(std::max(plan.plan_bytes, plan.capacity_bytes.value_or(0)));
+    if (plan.classes_known) {
+      Classes(whole);
+    } else {
+      Line("  parameters, outputs and temps: not known, only their sum");
+    }
     for (const ReportSpace& space : plan.other_spaces) {
       PlanLine(Safe(space.name), HumanBytes(space.bytes),
                fmt::format("memory space {}", space.memory_space), 0, 0);
@@ -60,7 +69,7 @@ class PlanSection : ReportPage {
     PlanLine("total", HumanBytes(plan.plan_bytes), "what must fit beside everything else",
              static_cast<double>(plan.plan_bytes), whole);
     if (plan.capacity_bytes) {
-      words = plan.capacity_evidence + ": ";
+      std::string words = plan.capacity_evidence + ": ";
       if (plan.memory_bytes && *plan.memory_bytes > 0 && plan.capacity_source != "device memory") {
         words += fmt::format("{} of the device's {}",
                              HumanPercent(*plan.capacity_bytes, *plan.memory_bytes),

@@ -17,9 +17,11 @@ std::string ReportText(const Report& report, const ReportStyle& style) {
   const ReportPage page(report, std::max(style.width, kMinWidth), style.color, out);
   WriteHeadSection(page);
   WriteFindingsSection(page);
+  WriteErrorTextSection(page);
   if (report.plan) WritePlanSection(page);
   if (report.run) WriteRunSection(page);
   WriteAllocatorsSection(page);
+  if (report.profile) WriteProfileSection(page);
   out += '\n';
   for (size_t i = 0; i < style.next.size(); ++i) {
     out += (i == 0 ? Paint(Style::kBold, "next", style.color) + "  " : "      ") + style.next[i] +

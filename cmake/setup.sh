@@ -12,10 +12,11 @@ die() { say "$*"; exit 1; }
 
 # What Debian 12 calls what is needed.
 packages=(g++ cmake ninja-build pkg-config protobuf-compiler libprotobuf-dev libsqlite3-dev
-  libsqlitecpp-dev libcli11-dev libfmt-dev nlohmann-json3-dev libzstd-dev zlib1g-dev libxxhash-dev libre2-dev)
+  libsqlitecpp-dev libcli11-dev libfmt-dev nlohmann-json3-dev libzstd-dev liblzma-dev zlib1g-dev
+  libxxhash-dev libre2-dev)
 test_packages=(libgtest-dev libgmock-dev clang-format-14 python3)
 headers=(google/protobuf/message.h sqlite3.h SQLiteCpp/SQLiteCpp.h CLI/CLI.hpp fmt/format.h nlohmann/json.hpp zstd.h
-  zlib.h xxhash.h re2/re2.h)
+  lzma.h zlib.h xxhash.h re2/re2.h)
 test_headers=(gtest/gtest.h gmock/gmock.h)
 
 is_debian_12() {

@@ -22,7 +22,7 @@ struct ImportOptions {
 };
 
 struct Importer {
-  std::string_view name;  // xplane, hlo, log
+  std::string_view name;  // xplane, hlo, plan_text, device_memory_profile, log
   // True when the file name claims this format: in a folder, files that none claims are passed
   // over.
   bool (*claims)(std::string_view file_name);

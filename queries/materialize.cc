@@ -83,7 +83,14 @@ void MaterializeView(Database& database, const Catalogue& catalogue, const std::
   SQLite::Database& connection = database.connection();
   // Where the views of this session are: see Database::OpenReadOnly and Database::Throwaway.
   const std::string schema = database.path().empty() ? "main" : "temp";
-  connection.exec(fmt::format("DROP VIEW IF EXISTS {}.{}", schema, id));
+  SQLite::Statement made(connection,
+                         fmt::format("SELECT type FROM {}.sqlite_schema WHERE name = ?", schema));
+  made.bind(1, id);
+  if (made.executeStep()) {
+    const std::string type = made.getColumn(0).getString();
+    made.reset();
+    connection.exec(fmt::format("DROP {} {}.{}", type == "table" ? "TABLE" : "VIEW", schema, id));
+  }
   connection.exec(fmt::format("CREATE TABLE {}.{} AS SELECT * FROM ({}){}", schema, id,
                               catalogue.Find(id)->select,
                               condition.empty() ? "" : " WHERE " + condition));

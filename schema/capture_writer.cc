@@ -83,10 +83,13 @@ struct CaptureWriter::State {
                    "sparse_core_bytes, repeat_count, message"),
         oom_buffers(connection, "oom_buffers",
                     "oom_event_id, position, bytes, unpadded_bytes, padding_bytes, shape, op_name, "
-                    "source_file, source_line, label, allocation_type, count"),
+                    "source_file, source_line, label, allocation_type, plain_shape, dense_bytes, "
+                    "tiled_bytes, count"),
         oom_chunks(connection, "oom_chunks",
                    "oom_event_id, position, region, address, bytes, in_use, op_name"),
-        samples(connection, "profile_samples", "capture_id, kind, device, bytes, count, stack") {}
+        samples(connection, "profile_samples",
+                "capture_id, kind, device, bytes, count, stack, source_file, source_line, "
+                "function_name") {}
 
   int64_t FirstFreeId(const char* table, const char* column) {
     return connection
@@ -270,7 +273,8 @@ void CaptureWriter::Add(const OomBufferFact& fact) {
   state_->oom_buffers.Add({Id(kOomEvent, fact.event), fact.position, fact.bytes,
                            fact.unpadded_bytes, fact.padding_bytes, Text(fact.shape),
                            Text(fact.op_name), Text(fact.source_file), fact.source_line,
-                           Text(fact.label), Text(fact.allocation_type), fact.count});
+                           Text(fact.label), Text(fact.allocation_type), Text(fact.plain_shape),
+                           fact.dense_bytes, fact.tiled_bytes, fact.count});
 }
 
 void CaptureWriter::Add(const OomChunkFact& fact) {
@@ -281,7 +285,8 @@ void CaptureWriter::Add(const OomChunkFact& fact) {
 void CaptureWriter::Add(const ProfileSampleFact& fact) {
   ++summary_.samples;
   state_->samples.Add({summary_.capture_id, Text(fact.kind), Text(fact.device), fact.bytes,
-                       fact.count, Text(fact.stack)});
+                       fact.count, Text(fact.stack), Text(fact.source_file), fact.source_line,
+                       Text(fact.function_name)});
 }
 
 void CaptureWriter::WriteLabels(const std::optional<std::string>& run,

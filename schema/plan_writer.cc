@@ -41,13 +41,15 @@ PlanWriter::PlanWriter(SQLite::Database& connection, StringTable& strings)
              "plan_id, hlo_hash, instruction_count, remat_instruction_count, "
              "remat_compute_count, parameter_count, parameter_bytes, donated_parameter_count, "
              "donated_bytes, output_bytes, constant_bytes, temp_bytes, thread_local_bytes, "
-             "plan_bytes, heap_peak_bytes, peak_bytes"),
+             "plan_bytes, heap_peak_bytes, peak_bytes, shape_signature, num_partitions, "
+             "replica_count"),
       memory_(connection, "stored_module_memory",
               "plan_id, memory_space, space_name, parameter_bytes, output_bytes, constant_bytes, "
               "temp_bytes, thread_local_bytes, heap_peak_bytes"),
       allocations_(connection, "stored_plan_allocations",
                    "plan_id, allocation_index, memory_space, class, bytes, parameter_number, "
-                   "parameter_shape_index, shape_id, aliased_output, is_tuple"),
+                   "parameter_shape_index, shape_id, aliased_output, is_tuple, sharding_id, "
+                   "shard_count"),
       outputs_(connection, "stored_module_outputs",
                "plan_id, position, shape_id, bytes, aliased, role, opcode, instruction_id, "
                "memory_space"),
@@ -88,18 +90,23 @@ int64_t PlanWriter::Write(const std::string& hlo_hash, const Plan& plan) {
 
 void PlanWriter::WriteTotals(int64_t plan_id, const std::string& hash, const Plan& plan) {
   // Without a buffer assignment (a module from before it) nothing of the memory is known: NULL,
-  // never 0.
-  const auto known = [&plan](int64_t value) {
-    return plan.has_buffer_assignment ? SqlValue(value) : SqlValue();
+  // never 0. Some texts give the sum of all allocations and no class of any.
+  const bool classes_known = plan.has_buffer_assignment && plan.classes_known;
+  const auto known = [](bool is_known, const MaybeInt& value) {
+    return is_known ? SqlValue(value) : SqlValue();
   };
   plans_.Add({plan_id, hash, plan.instruction_count, plan.remat_instruction_count,
-              plan.remat_compute_count, known(plan.parameter_count), known(plan.parameter_bytes),
-              known(plan.donated_parameter_count), known(plan.donated_bytes),
-              known(plan.output_bytes), known(plan.constant_bytes), known(plan.temp_bytes),
-              known(plan.thread_local_bytes), known(plan.plan_bytes),
-              plan.has_buffer_assignment ? SqlValue(plan.heap_peak_bytes) : SqlValue(),
-              known(plan.peak_bytes)});
-  if (!plan.has_buffer_assignment) return;
+              plan.remat_compute_count, known(classes_known, plan.parameter_count),
+              known(classes_known, plan.parameter_bytes),
+              known(classes_known, plan.donated_parameter_count),
+              known(classes_known, plan.donated_bytes), known(classes_known, plan.output_bytes),
+              known(classes_known, plan.constant_bytes), known(classes_known, plan.temp_bytes),
+              known(classes_known, plan.thread_local_bytes),
+              known(plan.has_buffer_assignment, plan.plan_bytes),
+              known(classes_known, plan.heap_peak_bytes),
+              known(plan.has_buffer_assignment, plan.peak_bytes), Text(plan.shape_signature),
+              plan.num_partitions, plan.replica_count});
+  if (!classes_known) return;
   for (const PlanMemory& space : plan.spaces) {
     memory_.Add({plan_id, space.memory_space, CleanText(space.space_name), space.parameter_bytes,
                  space.output_bytes, space.constant_bytes, space.temp_bytes,
@@ -113,7 +120,8 @@ void PlanWriter::WriteAllocations(int64_t plan_id, const Plan& plan) {
                       std::string(ToString(allocation.allocation_class)), allocation.bytes,
                       allocation.parameter_number, Text(allocation.parameter_shape_index),
                       strings_.Intern(allocation.shape), Flag(allocation.aliased_output),
-                      Flag(allocation.is_tuple)});
+                      Flag(allocation.is_tuple), strings_.Intern(allocation.sharding),
+                      allocation.shard_count});
   }
   for (const PlanOutput& output : plan.outputs) {
     // A leaf without a shape can't come from a valid proto; `?` keeps the leaves countable when it

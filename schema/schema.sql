@@ -80,7 +80,10 @@ CREATE TABLE stored_plans (
   thread_local_bytes INTEGER,  -- thread-local allocations
   plan_bytes INTEGER,          -- parameter + output + constant + temp
   heap_peak_bytes INTEGER,     -- most bytes live at once in the replayed heap traces
-  peak_bytes INTEGER           -- parameter + output + constant + heap peak
+  peak_bytes INTEGER,          -- parameter + output + constant + heap peak
+  shape_signature TEXT,        -- XXH3-128 of the shapes of parameters and result, in order, hex
+  num_partitions INTEGER,      -- partitions of the SPMD program; 1: not partitioned
+  replica_count INTEGER        -- replicas of it
 ) STRICT;
 
 -- The plan's totals by memory space.
@@ -109,6 +112,8 @@ CREATE TABLE stored_plan_allocations (
   shape_id INTEGER REFERENCES strings, -- for parameters: the shape, without layout
   aliased_output INTEGER,            -- 1 when a parameter is donated to an output, 0 when not
   is_tuple INTEGER NOT NULL,         -- 1 for a tuple's pointer table
+  sharding_id INTEGER REFERENCES strings, -- for parameters: as XLA prints it, such as {replicated} or {devices=[8,1]<=[8]}
+  shard_count INTEGER,               -- for parameters: the parts it is split into; 1: every partition holds the whole
   PRIMARY KEY (plan_id, allocation_index)
 ) STRICT, WITHOUT ROWID;
 
@@ -299,6 +304,9 @@ CREATE TABLE oom_buffers (
   position INTEGER NOT NULL, -- from 1
   bytes INTEGER, unpadded_bytes INTEGER, padding_bytes INTEGER, -- as printed
   shape TEXT, op_name TEXT, source_file TEXT, source_line INTEGER, label TEXT, allocation_type TEXT, -- as printed
+  plain_shape TEXT,          -- the shape without its layout
+  dense_bytes INTEGER,       -- from the shape: elements × element size
+  tiled_bytes INTEGER,       -- from the shape and its layout: with the padding of the tiles; NULL without tiles
   count INTEGER NOT NULL DEFAULT 1 -- buffers like this one, side by side
 ) STRICT;
 
@@ -320,5 +328,8 @@ CREATE TABLE profile_samples (
   device TEXT,  -- the device
   bytes INTEGER, -- bytes held
   count INTEGER, -- allocations
-  stack TEXT    -- one frame a line, innermost first: function (file:line)
+  stack TEXT,   -- one frame a line, innermost first: function (file:line)
+  source_file TEXT, -- the Python file of the innermost frame outside installed packages
+  source_line INTEGER, -- its line
+  function_name TEXT -- its function
 ) STRICT;

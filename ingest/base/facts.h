@@ -163,6 +163,11 @@ struct OomBufferFact {
   MaybeInt source_line;
   std::string label;
   std::string allocation_type;
+  // From its shape: without the layout; elements × element size; with the padding of its tiles,
+  // where the layout prints them.
+  std::string plain_shape;
+  MaybeInt dense_bytes;
+  MaybeInt tiled_bytes;
   int64_t count = 1;  // Buffers like this one, side by side.
 };
 
@@ -184,6 +189,10 @@ struct ProfileSampleFact {
   MaybeInt bytes;
   MaybeInt count;
   std::string stack;  // One frame a line, innermost first: function (file:line).
+  // The innermost frame outside installed packages; empty: none is.
+  std::string source_file;
+  MaybeInt source_line;
+  std::string function_name;
 };
 
 // Takes the facts of one capture. Indices count the calls per kind; a fact may refer to one that is

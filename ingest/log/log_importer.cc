@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "ingest/base/error.h"
 #include "ingest/log/line_reader.h"
 #include "ingest/log/log_parser.h"
+#include "ingest/plan/printed_shape.h"
 
 namespace oomdb {
 namespace {
@@ -50,6 +52,11 @@ void AddEvent(OomEvent&& event, Index index, FactSink& sink) {
   sink.Add(event.fact);
   for (OomBufferFact& buffer : event.buffers) {
     buffer.event = index;
+    buffer.plain_shape = WithoutLayouts(buffer.shape);
+    if (const std::optional<PrintedShape> shape = ParsePrintedShape(buffer.shape)) {
+      buffer.dense_bytes = shape->DenseBytes();
+      buffer.tiled_bytes = shape->TiledBytes();
+    }
     sink.Add(buffer);
   }
   for (OomChunkFact& chunk : event.chunks) {

@@ -172,7 +172,8 @@ int64_t& SumOf(AllocationClass allocation_class, PlanMemory& space) {
 }  // namespace
 
 void ReadAllocationFacts(const BufferAssignment& assignment, const Instructions& instructions,
-                         const DonatedParameters& donated, TextBudget& text, Plan* plan) {
+                         const DonatedParameters& donated, ParameterShardings& shardings,
+                         TextBudget& text, Plan* plan) {
   const IdMap parameters = EntryParameters(instructions);
   std::map<int64_t, PlanMemory> spaces;
   spaces[0];  // The device's memory is always told of.
@@ -194,6 +195,9 @@ void ReadAllocationFacts(const BufferAssignment& assignment, const Instructions&
         const proto::ShapeProto* shape = SubshapeAt(instructions[at].shape(), index);
         if (shape != nullptr) allocation.shape = text.Copy(PrintShape(*shape));
       }
+      const Sharding& sharding = shardings.Of(proto.parameter_number(), index);
+      allocation.sharding = text.Copy(sharding.text);
+      allocation.shard_count = sharding.parts;
       allocation.aliased_output = std::binary_search(
           donated.begin(), donated.end(), std::make_pair(proto.parameter_number(), index));
       ++plan->parameter_count;

@@ -12,6 +12,7 @@
 #include "ingest/plan/instructions.h"
 #include "ingest/plan/limits.h"
 #include "ingest/plan/plan.h"
+#include "ingest/plan/sharding.h"
 #include "proto/hlo.pb.h"
 
 namespace oomdb {
@@ -77,7 +78,8 @@ DonatedParameters ReadDonated(const proto::HloModuleProto& module);
 
 // Fills the plan's allocations, its spaces (without heap peaks) and the sums over them.
 void ReadAllocationFacts(const BufferAssignment& assignment, const Instructions& instructions,
-                         const DonatedParameters& donated, TextBudget& text, Plan* plan);
+                         const DonatedParameters& donated, ParameterShardings& shardings,
+                         TextBudget& text, Plan* plan);
 
 }  // namespace oomdb
 

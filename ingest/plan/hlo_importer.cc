@@ -11,6 +11,7 @@
 
 #include "ingest/base/error.h"
 #include "ingest/plan/plan.h"
+#include "ingest/source/naming.h"
 
 namespace oomdb {
 namespace {
@@ -98,13 +99,11 @@ std::string PlatformOf(std::string_view device_type, std::string_view file_name,
 }
 
 bool ClaimsHlo(std::string_view file_name) {
-  for (std::string_view compressed : {".gz", ".zst"}) {
-    if (file_name.ends_with(compressed)) file_name.remove_suffix(compressed.size());
-  }
+  file_name = WithoutCompressedSuffix(file_name);
   return file_name.ends_with(".hlo.pb") || file_name.ends_with(".hlo_proto.pb");
 }
 
-void ImportHlo(const Source& source, const ImportOptions&, FactSink& sink) {
+ModuleFact ReadHloModule(const Source& source) {
   if (source.size() > std::numeric_limits<int>::max()) {
     throw Error(source.path() + ": more than 2 GiB, which is no HloProto: protobuf holds no more");
   }
@@ -117,14 +116,11 @@ void ImportHlo(const Source& source, const ImportOptions&, FactSink& sink) {
     throw Error(source.path() + ": " + error.what(), error.code());
   }
 
-  CaptureFact capture;
-  capture.kind = "hlo";
-  sink.Add(capture);
-  for (const IssueFact& issue : plan->issues) sink.Add(issue);
   ModuleFact module;
   // <module>(<program id>).hlo_proto.pb, maybe with a compression suffix.
   std::string_view name = BaseName(source.path());
-  for (std::string_view suffix : {".gz", ".zst", ".hlo_proto.pb", ".hlo.pb"}) {
+  name = WithoutCompressedSuffix(name);
+  for (std::string_view suffix : {".hlo_proto.pb", ".hlo.pb"}) {
     if (name.ends_with(suffix)) name.remove_suffix(suffix.size());
   }
   module.program_id = ProgramIdOfName(name);
@@ -133,6 +129,15 @@ void ImportHlo(const Source& source, const ImportOptions&, FactSink& sink) {
   module.hlo_hash = HloHash(bytes);
   module.platform = PlatformOf(plan->device_type, source.path(), plan->module_name);
   module.plan = std::move(plan);
+  return module;
+}
+
+void ImportHlo(const Source& source, const ImportOptions&, FactSink& sink) {
+  const ModuleFact module = ReadHloModule(source);
+  CaptureFact capture;
+  capture.kind = "hlo";
+  sink.Add(capture);
+  for (const IssueFact& issue : module.plan->issues) sink.Add(issue);
   sink.Add(module);
 }
 

@@ -7,11 +7,13 @@
 #include "ingest/base/error.h"
 #include "ingest/plan/buffer_assignment.h"
 #include "ingest/plan/heap_replay.h"
+#include "ingest/plan/hlo_importer.h"
 #include "ingest/plan/instructions.h"
 #include "ingest/plan/limits.h"
 #include "ingest/plan/outputs.h"
 #include "ingest/plan/roles.h"
 #include "ingest/plan/shape.h"
+#include "ingest/plan/sharding.h"
 #include "ingest/plan/stack_frames.h"
 #include "proto/hlo.pb.h"
 
@@ -19,13 +21,23 @@ namespace oomdb {
 namespace {
 
 void CountInstructions(const Instructions& instructions, Plan* plan) {
-  plan->instruction_count = instructions.size();
+  int64_t rematerialized = 0;
+  int64_t computing = 0;
   for (InstructionNumber i = 0; i < instructions.size(); ++i) {
     if (!IsRematerialized(instructions[i].name())) continue;
-    ++plan->remat_instruction_count;
+    ++rematerialized;
     const std::string& opcode = instructions[i].opcode();
-    if (opcode != "bitcast" && opcode != "get-tuple-element") ++plan->remat_compute_count;
+    if (opcode != "bitcast" && opcode != "get-tuple-element") ++computing;
   }
+  plan->instruction_count = instructions.size();
+  plan->remat_instruction_count = rematerialized;
+  plan->remat_compute_count = computing;
+}
+
+void ReadPartitions(const proto::HloModuleProto& module, Plan* plan) {
+  const proto::DeviceAssignmentProto& devices = module.device_assignment();
+  if (devices.computation_count() > 0) plan->num_partitions = devices.computation_count();
+  if (devices.replica_count() > 0) plan->replica_count = devices.replica_count();
 }
 
 // What the instruction that defines a buffer says of it.
@@ -168,10 +180,15 @@ Plan ReadPlan(std::string_view hlo_proto_bytes) {
   plan.device_type = module.device_type();
   plan.has_buffer_assignment = hlo.has_buffer_assignment();
 
+  ReadPartitions(module, &plan);
+
   const Instructions instructions(module);
   CountInstructions(instructions, &plan);
+  const std::string signature = ShapeSignatureText(instructions);
+  if (!signature.empty()) plan.shape_signature = HloHash(signature);
   const BufferAssignment assignment(hlo.buffer_assignment(), instructions, log);
-  ReadAllocationFacts(assignment, instructions, ReadDonated(module), text, &plan);
+  ParameterShardings shardings(module, instructions);
+  ReadAllocationFacts(assignment, instructions, ReadDonated(module), shardings, text, &plan);
   const HeapReplay replay = ReplayHeap(hlo.buffer_assignment(), assignment, log);
   SetPeaks(replay, &plan);
 

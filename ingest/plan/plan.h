@@ -27,9 +27,11 @@ struct PlanAllocation {
   int64_t memory_space = 0;
   AllocationClass allocation_class = AllocationClass::kTemp;
   int64_t bytes = 0;
-  MaybeInt parameter_number;           // Parameters only.
-  std::string parameter_shape_index;   // "{0,1}"; "{}" for the whole; empty when not a parameter.
-  std::string shape;                   // Parameters only: without layout.
+  MaybeInt parameter_number;          // Parameters only.
+  std::string parameter_shape_index;  // "{0,1}"; "{}" for the whole; empty when not a parameter.
+  std::string shape;                  // Parameters only: without layout.
+  std::string sharding;               // Parameters only: as XLA prints it; empty: not recorded.
+  MaybeInt shard_count;  // The parts it is split into; 1: every partition holds the whole.
   std::optional<bool> aliased_output;  // Parameters only.
   bool is_tuple = false;
 };
@@ -91,15 +93,21 @@ struct PlanMemory {
 };
 
 struct Plan {
-  std::string module_name;  // HloModuleProto.name
-  MaybeInt module_id;       // HloModuleProto.id, where present.
-  std::string device_type;  // HloModuleProto.device_type; empty in older compilers.
+  std::string module_name;      // HloModuleProto.name
+  MaybeInt module_id;           // HloModuleProto.id, where present.
+  std::string device_type;      // HloModuleProto.device_type; empty in older compilers.
+  std::string shape_signature;  // Hash of the shapes of parameters and result; empty: no entry.
+  MaybeInt num_partitions;      // Of the SPMD program; 1: not partitioned.
+  MaybeInt replica_count;
   // False: compiled no further than that, or stripped; what is said of memory below is then not
   // known.
   bool has_buffer_assignment = false;
-  int64_t instruction_count = 0;
-  int64_t remat_instruction_count = 0;
-  int64_t remat_compute_count = 0;  // Without bitcasts and get-tuple-elements.
+  // False: read from a text that tells only the sum of them all. plan_bytes and peak_bytes are then
+  // that sum; what is said of classes, parameters and spaces is not known.
+  bool classes_known = true;
+  MaybeInt instruction_count;  // Not known from a text.
+  MaybeInt remat_instruction_count;
+  MaybeInt remat_compute_count;  // Without bitcasts and get-tuple-elements.
   int64_t parameter_count = 0;
   int64_t parameter_bytes = 0;
   int64_t donated_parameter_count = 0;

@@ -92,6 +92,20 @@ std::string DtypeName(int32_t element_type) {
   return type != nullptr ? std::string(type->name) : "type_" + std::to_string(element_type);
 }
 
+std::optional<int> ElementBits(std::string_view dtype) {
+  for (const ElementType& type : kElementTypes) {
+    if (type.name == dtype && type.bits >= 0) return type.bits;
+  }
+  return std::nullopt;
+}
+
+std::optional<int32_t> ElementTypeOf(std::string_view dtype) {
+  for (size_t type = 0; type < kElementTypes.size(); ++type) {
+    if (kElementTypes[type].name == dtype) return static_cast<int32_t>(type);
+  }
+  return std::nullopt;
+}
+
 std::string PrintShape(const proto::ShapeProto& shape) {
   std::string text;
   AppendShape(shape, &text);

@@ -34,6 +34,13 @@ bool IsTuple(const proto::ShapeProto& shape);
 // "f32", "bf16", "tuple"; "type_N" for a number that is not known here.
 std::string DtypeName(int32_t element_type);
 
+// Bits of an element of the type that XLA prints so ("bf16": 16), 0 for one that takes no memory.
+// std::nullopt: not known.
+std::optional<int> ElementBits(std::string_view dtype);
+
+// The number of a name that DtypeName gives; std::nullopt: none is known by it.
+std::optional<int32_t> ElementTypeOf(std::string_view dtype);
+
 // As XLA's HumanString prints it: "f32[8,128]", "(f32[2], s32[])", "f32[<=8]", "token[]". A tuple
 // of more than five elements has XLA's /*index=5*/ marks.
 std::string PrintShape(const proto::ShapeProto& shape);

@@ -1,5 +1,6 @@
 #include "ingest/source/decompress.h"
 
+#include <lzma.h>
 #include <zlib.h>
 #include <zstd.h>
 #include <zstd_errors.h>
@@ -129,6 +130,50 @@ bool Unzstd(const ReadFunction& read, const std::string& path, LimitedSpool& out
   return wanted == 0;
 }
 
+std::string_view XzReason(lzma_ret status) {
+  switch (status) {
+    case LZMA_MEMLIMIT_ERROR:
+      return "it needs too much memory; decompress it yourself";
+    case LZMA_MEM_ERROR:
+      return "no memory for it";
+    case LZMA_OPTIONS_ERROR:
+      return "a filter that liblzma does not know; decompress it yourself";
+    default:
+      return "damaged; fetch the file again";
+  }
+}
+
+bool Unxz(const ReadFunction& read, const std::string& path, LimitedSpool& out) {
+  lzma_stream stream = LZMA_STREAM_INIT;
+  const std::unique_ptr<lzma_stream, void (*)(lzma_stream*)> closer(&stream, lzma_end);
+  // The largest preset, xz -9, needs 65 MiB; a header can ask for 4 GiB.
+  constexpr uint64_t kMaxMemory = uint64_t{256} << 20;
+  if (lzma_stream_decoder(&stream, kMaxMemory, LZMA_CONCATENATED) != LZMA_OK)
+    throw Error(path + ": liblzma could not start");
+  std::vector<char> input(kBufferBytes);
+  std::vector<char> output(kBufferBytes);
+  lzma_ret status = LZMA_OK;
+  while (status == LZMA_OK) {
+    const size_t got = read(input);
+    out.CountInput(got);
+    stream.next_in = reinterpret_cast<const uint8_t*>(input.data());
+    stream.avail_in = got;
+    const lzma_action action = got == 0 ? LZMA_FINISH : LZMA_RUN;
+    do {
+      stream.next_out = reinterpret_cast<uint8_t*>(output.data());
+      stream.avail_out = output.size();
+      status = lzma_code(&stream, action);
+      out.Append(std::span(output).first(output.size() - stream.avail_out));
+    } while (status == LZMA_OK && (stream.avail_in > 0 || stream.avail_out == 0 || got == 0));
+    // Nothing to read and nothing to write: it wants more, which comes or is missing.
+    if (status == LZMA_BUF_ERROR && got > 0) status = LZMA_OK;
+  }
+  if (status == LZMA_BUF_ERROR) return false;
+  if (status != LZMA_STREAM_END)
+    throw Error(path + ": broken xz stream (" + std::string(XzReason(status)) + ")");
+  return true;
+}
+
 }  // namespace
 
 std::string_view ToString(Compression compression) {
@@ -139,16 +184,24 @@ std::string_view ToString(Compression compression) {
       return "gzip";
     case Compression::kZstd:
       return "zstd";
+    case Compression::kXz:
+      return "xz";
   }
   return "";
 }
 
 Compression SniffCompression(std::span<const char> first_bytes) {
-  const std::string_view head(first_bytes.data(), std::min(first_bytes.size(), kSniffBytes));
+  const std::string_view all(first_bytes.data(), std::min(first_bytes.size(), kSniffBytes));
+  if (all == std::string_view("\xfd"
+                              "7zXZ\0",
+                              6))
+    return Compression::kXz;
+  constexpr size_t kMagicBytes = 4;  // Of zstd; the longest but for xz's.
+  const std::string_view head = all.substr(0, kMagicBytes);
   if (head.starts_with("\x1f\x8b\x08")) return Compression::kGzip;
   if (head == "\x28\xb5\x2f\xfd") return Compression::kZstd;
   // A skippable frame (0x184D2A50 to 5F, little endian): pzstd begins with one.
-  if (head.size() == kSniffBytes && (head[0] & 0xf0) == 0x50 && head.substr(1) == "\x2a\x4d\x18") {
+  if (head.size() == kMagicBytes && (head[0] & 0xf0) == 0x50 && head.substr(1) == "\x2a\x4d\x18") {
     return Compression::kZstd;
   }
   return Compression::kNone;
@@ -165,6 +218,8 @@ bool DecompressAll(Compression compression, const ReadFunction& read, const Sour
       return Gunzip(read, path, out);
     case Compression::kZstd:
       return Unzstd(read, path, out);
+    case Compression::kXz:
+      return Unxz(read, path, out);
   }
   return true;
 }

@@ -19,7 +19,7 @@ bool EndsWithIgnoringCase(std::string_view text, std::string_view suffix) {
 }  // namespace
 
 std::string_view WithoutCompressedSuffix(std::string_view file_name) {
-  for (std::string_view suffix : {".gz", ".gzip", ".zst", ".zstd"}) {
+  for (std::string_view suffix : {".gz", ".gzip", ".zst", ".zstd", ".xz"}) {
     if (EndsWithIgnoringCase(file_name, suffix)) {
       return file_name.substr(0, file_name.size() - suffix.size());
     }

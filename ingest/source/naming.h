@@ -13,14 +13,14 @@ struct CaptureNames {
 };
 
 // From the absolute path, links not resolved:
-//   …/plugins/profile/<run>/<host>.xplane.pb  the profiler's layout, also with .gz, .zst and the
-//   like …/<folder>/<anything else>                run = <folder>, no host a folder (a dump) run =
-//   its own name, no host
+//   …/plugins/profile/<run>/<host>.xplane.pb  the profiler's layout, also with .gz, .zst, .xz and
+//   the like …/<folder>/<anything else>                run = <folder>, no host a folder (a dump)
+//   run = its own name, no host
 //   "-"                                       run = "stdin", no host
 // Reads the working directory for a relative path, and whether `path` is a folder; nothing else.
 CaptureNames NamesFromPath(const std::string& path);
 
-// `file_name` without one suffix of a compressor (.gz, .gzip, .zst, .zstd), in any case.
+// `file_name` without one suffix of a compressor (.gz, .gzip, .zst, .zstd, .xz), in any case.
 std::string_view WithoutCompressedSuffix(std::string_view file_name);
 
 }  // namespace oomdb

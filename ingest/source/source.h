@@ -1,6 +1,6 @@
 // Bytes to read from: a file, a compressed file, or standard input, always seekable.
 //
-// Plain, gzip and zstd content is recognised by its first bytes, not by its name. Compressed
+// Plain, gzip, zstd and xz content is recognised by its first bytes, not by its name. Compressed
 // content and standard input are decompressed once into an unlinked temporary file ($TMPDIR, else
 // /tmp), never beside the capture.
 #ifndef OOMDB_INGEST_SOURCE_SOURCE_H_
@@ -23,7 +23,7 @@ class Source {
   // Requires position + out.size() <= size(). Safe to call from several threads at once.
   virtual void ReadAt(uint64_t position, std::span<char> out) const = 0;
   virtual const std::string& path() const = 0;         // As named by the user; "-": standard input.
-  virtual const std::string& compression() const = 0;  // "", "gzip" or "zstd".
+  virtual const std::string& compression() const = 0;  // "", "gzip", "zstd", "xz".
   // True when the compressed stream ended before its own end: what there is of it was kept, and the
   // capture is truncated even where the bytes kept happen to end between two messages.
   virtual bool ended_early() const { return false; }

@@ -17,7 +17,7 @@ bool EndsWithAny(std::string_view name, std::initializer_list<std::string_view> 
 }  // namespace
 
 bool ClaimsXPlane(std::string_view file_name) {
-  return EndsWithAny(file_name, {".xplane.pb", ".xplane.pb.gz", ".xplane.pb.zst"});
+  return EndsWithAny(file_name, {".xplane.pb", ".xplane.pb.gz", ".xplane.pb.zst", ".xplane.pb.xz"});
 }
 
 void ImportXPlane(const Source& source, const ImportOptions& options, FactSink& sink) {

@@ -10,7 +10,7 @@
 
 namespace oomdb {
 
-// True for *.xplane.pb, also with .gz or .zst behind it.
+// True for *.xplane.pb, also with .gz, .zst or .xz behind it.
 bool ClaimsXPlane(std::string_view file_name);
 
 // Reads a capture in two passes (space_index.h, line_walk.h) and hands all its facts to `sink`.

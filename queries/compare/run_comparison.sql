@@ -4,7 +4,7 @@
 --   base_run: the run to compare with
 --   new_run: the run that is compared
 --   module_name: the module
---   place: 1 for the largest plan of that name, which is compared with the largest of the other run
+--   place: 1 for the pair with the largest plan of that name
 --   kind: module; or temp, parameter, output, constant: a part of its peak that is not in both
 --   change: appeared, went, grew, shrank or same
 --   base_bytes: in the base run (bytes); of a module its peak; NULL when it has none
@@ -19,7 +19,11 @@
 --   op_name: the JAX operation
 --   source_file: its Python file
 --   source_line: its line
--- how to read: Ask for one pair: WHERE base_run = … AND new_run = …. A buffer is the same when
+--   pairing: how the two modules were found to be one: name and shapes; or name: their parameters
+--     or results have other shapes, so they may be two functions; NULL when one run has no such
+-- how to read: Ask for one pair: WHERE base_run = … AND new_run = …. Modules of one name and of
+--   the same shapes of parameters and results are one; what is left is paired by the name alone,
+--   the largest plan with the largest. A buffer is the same when
 --   instruction and shape are; where the compiler numbered its instructions anew, when shape, JAX
 --   operation and Python line are, or shape and operation where lines moved. What is left is added
 --   up by operation, so that a batch twice as large shows as a buffer that grew.
@@ -29,25 +33,76 @@ WITH runs AS (
 ),
 sided AS (
   SELECT
-    m.run AS base_run, r.run AS new_run, 0 AS is_new, m.module_name, m.place, m.module_id,
-    m.peak_bytes
+    m.run AS base_run, r.run AS new_run, 0 AS is_new, m.module_name, m.place AS size_place,
+    m.module_id, m.peak_bytes, COALESCE(m.shape_signature, '') AS signature
   FROM run_modules m
   JOIN runs r ON r.run <> m.run
   UNION ALL
   SELECT
-    r.run, m.run, 1, m.module_name, m.place, m.module_id, m.peak_bytes
+    r.run, m.run, 1, m.module_name, m.place, m.module_id, m.peak_bytes,
+    COALESCE(m.shape_signature, '')
   FROM run_modules m
   JOIN runs r ON r.run <> m.run
 ),
+-- First what has the same shapes; an unknown signature equals none.
+numbered AS (
+  SELECT
+    s.base_run, s.new_run, s.is_new, s.module_name, s.size_place, s.module_id, s.peak_bytes,
+    s.signature,
+    ROW_NUMBER() OVER (
+      PARTITION BY s.base_run, s.new_run, s.module_name, s.signature, s.is_new
+      ORDER BY s.size_place
+    ) AS number
+  FROM sided s
+),
+alike AS (
+  SELECT
+    n.base_run, n.new_run, n.is_new, n.module_name, n.size_place, n.module_id, n.peak_bytes,
+    n.signature, n.number,
+    CASE WHEN n.signature <> '' AND COUNT(*) OVER w = 2 THEN 1 ELSE 0 END AS same_shapes
+  FROM numbered n
+  WINDOW w AS (PARTITION BY n.base_run, n.new_run, n.module_name, n.signature, n.number)
+),
+keyed AS (
+  SELECT
+    a.base_run, a.new_run, a.is_new, a.module_name, a.size_place, a.module_id, a.peak_bytes,
+    a.same_shapes,
+    CASE WHEN a.same_shapes = 1 THEN a.signature ELSE '' END AS pair_signature,
+    CASE
+      WHEN a.same_shapes = 1 THEN a.number
+      ELSE ROW_NUMBER() OVER (
+        PARTITION BY a.base_run, a.new_run, a.module_name, a.same_shapes, a.is_new
+        ORDER BY a.size_place
+      )
+    END AS pair_number
+  FROM alike a
+),
+counted AS (
+  SELECT
+    k.base_run, k.new_run, k.is_new, k.module_name, k.module_id, k.peak_bytes, k.same_shapes,
+    k.pair_signature, k.pair_number,
+    COUNT(*) OVER w AS sides,
+    MIN(k.size_place) OVER w AS pair_place
+  FROM keyed k
+  WINDOW w AS (
+    PARTITION BY k.base_run, k.new_run, k.module_name, k.same_shapes, k.pair_signature,
+      k.pair_number
+  )
+),
 paired AS (
   SELECT
-    s.base_run, s.new_run, s.is_new, s.module_name, s.place, s.module_id,
-    COUNT(*) OVER (PARTITION BY s.base_run, s.new_run, s.module_name, s.place) AS sides
-  FROM sided s
+    c.base_run, c.new_run, c.is_new, c.module_name, c.module_id, c.peak_bytes, c.sides,
+    CASE WHEN c.sides < 2 THEN NULL WHEN c.same_shapes = 1 THEN 'name and shapes' ELSE 'name' END
+      AS pairing,
+    DENSE_RANK() OVER (
+      PARTITION BY c.base_run, c.new_run, c.module_name
+      ORDER BY c.pair_place, c.same_shapes DESC, c.pair_signature, c.pair_number
+    ) AS place
+  FROM counted c
 ),
 parts AS (
   SELECT
-    p.base_run, p.new_run, p.is_new, p.module_name, p.place,
+    p.base_run, p.new_run, p.is_new, p.module_name, p.place, p.pairing,
     b.kind, b.role, COALESCE(b.shape, '') AS shape, COALESCE(b.instruction, '') AS instruction,
     COALESCE(b.op_name, '') AS op_name, b.source_file, b.source_line, b.bytes
   FROM paired p
@@ -57,7 +112,7 @@ parts AS (
 -- Each step pairs off what is on both sides, the first so many of each, and leaves the rest.
 by_instruction AS (
   SELECT
-    p.base_run, p.new_run, p.is_new, p.module_name, p.place, p.kind, p.role, p.shape,
+    p.base_run, p.new_run, p.is_new, p.module_name, p.place, p.pairing, p.kind, p.role, p.shape,
     p.instruction, p.op_name, p.source_file, p.source_line, p.bytes,
     ROW_NUMBER() OVER (
       PARTITION BY p.base_run, p.new_run, p.module_name, p.place, p.kind, p.shape, p.instruction,
@@ -73,7 +128,7 @@ by_instruction AS (
 ),
 by_line AS (
   SELECT
-    i.base_run, i.new_run, i.is_new, i.module_name, i.place, i.kind, i.role, i.shape,
+    i.base_run, i.new_run, i.is_new, i.module_name, i.place, i.pairing, i.kind, i.role, i.shape,
     i.instruction, i.op_name, i.source_file, i.source_line, i.bytes,
     ROW_NUMBER() OVER (
       PARTITION BY i.base_run, i.new_run, i.module_name, i.place, i.kind, i.shape, i.op_name,
@@ -91,7 +146,7 @@ by_line AS (
 ),
 by_operation AS (
   SELECT
-    l.base_run, l.new_run, l.is_new, l.module_name, l.place, l.kind, l.role, l.shape,
+    l.base_run, l.new_run, l.is_new, l.module_name, l.place, l.pairing, l.kind, l.role, l.shape,
     l.instruction, l.op_name, l.source_file, l.source_line, l.bytes,
     ROW_NUMBER() OVER (
       PARTITION BY l.base_run, l.new_run, l.module_name, l.place, l.kind, l.shape, l.op_name,
@@ -109,7 +164,7 @@ by_operation AS (
 -- A temp that no operation names can only be told by its shape.
 unmatched AS (
   SELECT
-    o.base_run, o.new_run, o.is_new, o.module_name, o.place, o.kind, o.role, o.shape,
+    o.base_run, o.new_run, o.is_new, o.module_name, o.place, o.pairing, o.kind, o.role, o.shape,
     o.instruction, o.op_name, o.source_file, o.source_line, o.bytes,
     CASE WHEN o.kind = 'temp' AND o.op_name = '' THEN o.shape ELSE '' END AS nameless,
     ROW_NUMBER() OVER (
@@ -122,7 +177,7 @@ unmatched AS (
 ),
 summed AS (
   SELECT
-    u.base_run, u.new_run, u.module_name, u.place, u.kind, u.op_name,
+    u.base_run, u.new_run, u.module_name, u.place, u.pairing, u.kind, u.op_name,
     CAST(SUM(CASE WHEN u.is_new = 0 THEN u.bytes END) AS BIGINT) AS base_bytes,
     CAST(SUM(CASE WHEN u.is_new = 1 THEN u.bytes END) AS BIGINT) AS new_bytes,
     CAST(SUM(1 - u.is_new) AS BIGINT) AS base_count,
@@ -138,7 +193,7 @@ summed AS (
     MAX(CASE WHEN u.size_place = 1 AND u.is_new = 0 THEN u.source_line END) AS base_line,
     MAX(CASE WHEN u.size_place = 1 AND u.is_new = 1 THEN u.source_line END) AS new_line
   FROM unmatched u
-  GROUP BY u.base_run, u.new_run, u.module_name, u.place, u.kind, u.op_name, u.nameless
+  GROUP BY u.base_run, u.new_run, u.module_name, u.place, u.pairing, u.kind, u.op_name, u.nameless
 ),
 listed AS (
   SELECT
@@ -148,7 +203,8 @@ listed AS (
     COALESCE(s.new_role, s.base_role) AS role,
     s.op_name,
     COALESCE(s.new_file, s.base_file) AS source_file,
-    COALESCE(s.new_line, s.base_line) AS source_line
+    COALESCE(s.new_line, s.base_line) AS source_line,
+    s.pairing
   FROM summed s
   UNION ALL
   SELECT
@@ -156,9 +212,9 @@ listed AS (
     MAX(CASE WHEN m.is_new = 0 THEN m.peak_bytes END),
     MAX(CASE WHEN m.is_new = 1 THEN m.peak_bytes END),
     CAST(SUM(1 - m.is_new) AS BIGINT), CAST(SUM(m.is_new) AS BIGINT),
-    NULL, NULL, NULL, NULL, NULL, NULL, NULL
-  FROM sided m
-  GROUP BY m.base_run, m.new_run, m.module_name, m.place
+    NULL, NULL, NULL, NULL, NULL, NULL, NULL, m.pairing
+  FROM paired m
+  GROUP BY m.base_run, m.new_run, m.module_name, m.place, m.pairing
 )
 SELECT
   l.base_run,
@@ -184,5 +240,6 @@ SELECT
   l.role,
   CASE WHEN l.op_name <> '' THEN l.op_name END AS op_name,
   l.source_file,
-  l.source_line
+  l.source_line,
+  l.pairing
 FROM listed l;

@@ -39,12 +39,11 @@ WITH helped AS (
     ) AS place
   FROM failed_executions f
   JOIN modules m ON m.module_id = f.module_id
-  JOIN effective_capacity p ON p.device_id = f.device_id
   WHERE f.place = 1
-    AND m.plan_bytes + f.others_bytes > p.capacity_bytes
+    AND m.plan_bytes + f.others_bytes > f.capacity_bytes
     AND 100 * (m.plan_bytes + f.others_bytes)
       <= (SELECT s.setting FROM settings s WHERE s.name = 'raised_capacity_percent')
-        * p.memory_bytes
+        * f.memory_bytes
     AND NOT EXISTS (SELECT 1 FROM growth g WHERE g.device_id = f.device_id)
 )
 SELECT

@@ -12,10 +12,10 @@
 --   host: its host
 --   device: ordinal of the device
 --   device_id: the device
---   module_id: the module that failed; NULL for a log
+--   module_id: the module that failed; of a log the one that matches, else NULL
 --   module_name: its name
 --   execution_id: its first execution that launched nothing
---   severity: error
+--   severity: error; warning where a log does not say that it failed
 --   evidence: measured, or read for a log
 --   title: one sentence
 --   detail: free bytes, largest block, and what lies between
@@ -37,24 +37,24 @@ WITH words AS (
   FROM failed_live_groups g
   GROUP BY g.execution_id
 ),
--- One row a log: the first request that the free bytes would have covered.
+-- Of a log the failure that counts.
 logged AS (
   SELECT
-    o.capture_id,
-    o.device,
-    o.module_name,
-    o.allocator,
-    o.requested_bytes,
-    o.free_bytes,
-    o.largest_free_bytes,
-    ROW_NUMBER() OVER (
-      PARTITION BY o.capture_id
-      ORDER BY o.line NULLS LAST, o.oom_event_id
-    ) AS place
-  FROM oom_events o
-  WHERE o.requested_bytes <= o.free_bytes
-    AND o.requested_bytes > o.largest_free_bytes
-    AND COALESCE(o.memory_space, 'gpu') NOT IN ('vmem', 'smem', 'gpu_shared')
+    f.capture_id,
+    f.run,
+    f.host,
+    f.device,
+    f.device_id,
+    f.module_id,
+    f.module_name,
+    f.fatal,
+    f.allocator,
+    f.requested_bytes,
+    f.free_bytes,
+    f.largest_free_bytes
+  FROM oom_failures f
+  JOIN oom_branches b ON b.oom_event_id = f.oom_event_id
+  WHERE b.branch = 'fragmentation'
 )
 SELECT
   c.capture_id,
@@ -87,17 +87,18 @@ WHERE f.place = 1
   AND f.failed_bytes > f.largest_free_bytes
 UNION ALL
 SELECT
-  c.capture_id,
-  c.run,
-  c.host,
+  l.capture_id,
+  l.run,
+  l.host,
   l.device,
-  NULL,
-  NULL,
+  l.device_id,
+  l.module_id,
   l.module_name,
   NULL,
-  'error',
+  CASE WHEN l.fatal = 1 THEN 'error' ELSE 'warning' END,
   'read',
-  'A request of ' || CAST(l.requested_bytes AS VARCHAR(20)) || ' bytes failed although '
+  COALESCE(l.module_name || ': a', 'A') || ' request of '
+    || CAST(l.requested_bytes AS VARCHAR(20)) || ' bytes failed although '
     || CAST(l.free_bytes AS VARCHAR(20)) || ' bytes were free: the largest block was '
     || CAST(l.largest_free_bytes AS VARCHAR(20)) || ' bytes',
   'The log of ' || COALESCE(l.allocator, 'the allocator') || ' says (read): '
@@ -105,6 +106,4 @@ SELECT
     || CAST(l.largest_free_bytes AS VARCHAR(20)) || ' bytes, '
     || CAST(l.requested_bytes AS VARCHAR(20)) || ' bytes asked for.',
   l.requested_bytes
-FROM logged l
-JOIN captures c ON c.capture_id = l.capture_id
-WHERE l.place = 1;
+FROM logged l;

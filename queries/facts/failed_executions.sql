@@ -16,6 +16,9 @@
 --   failed_allocation_index: the plan allocation that the request was for
 --   failed_class: output or temp
 --   failed_bytes: the size of that request (bytes)
+--   allocator_id: the device's pool
+--   capacity_bytes: what the device may use (bytes)
+--   memory_bytes: the device's memory (bytes)
 CREATE VIEW failed_executions AS
 WITH failed AS (
   SELECT
@@ -28,6 +31,8 @@ WITH failed AS (
     e.failed_allocation_index,
     m.parameter_bytes,
     p.allocator_id,
+    p.capacity_bytes,
+    p.memory_bytes,
     CASE WHEN p.capacity_source = 'pool' THEN p.capacity_bytes END AS pool_bytes,
     a.last_available_bytes,
     a.last_fragmentation
@@ -101,6 +106,9 @@ blocks AS (
     f.start_ns,
     f.in_use_at_start_bytes,
     f.failed_allocation_index,
+    f.allocator_id,
+    f.capacity_bytes,
+    f.memory_bytes,
     CASE
       WHEN f.in_use_at_start_bytes > f.parameter_bytes
         THEN f.in_use_at_start_bytes - f.parameter_bytes
@@ -136,6 +144,9 @@ wanted AS (
     b.free_bytes,
     b.largest_free_bytes,
     b.free_source,
+    b.allocator_id,
+    b.capacity_bytes,
+    b.memory_bytes,
     w.allocation_index,
     w.class,
     w.bytes,
@@ -177,6 +188,9 @@ SELECT
   w.still_needed_bytes,
   w.allocation_index AS failed_allocation_index,
   w.class AS failed_class,
-  w.bytes AS failed_bytes
+  w.bytes AS failed_bytes,
+  w.allocator_id,
+  w.capacity_bytes,
+  w.memory_bytes
 FROM wanted w
 WHERE w.request_place = 1;

@@ -38,10 +38,11 @@ WITH live AS (
         x.alloc_ns DESC NULLS LAST,
         x.allocation_id DESC
     ) AS place
+  -- CROSS JOIN: the few failures first, and the allocations of each by their index.
   FROM failed_executions f
-  JOIN effective_capacity p ON p.capture_id = f.capture_id AND p.device_id = f.device_id
-  JOIN allocations x ON x.allocator_id = p.allocator_id
-  WHERE f.place = 1
+  CROSS JOIN allocations x
+  WHERE x.allocator_id = f.allocator_id
+    AND f.place = 1
     AND (x.alloc_ns IS NULL OR x.alloc_ns < f.start_ns)
     AND (x.free_ns IS NULL OR x.free_ns >= f.start_ns)
 ),
@@ -51,6 +52,25 @@ sizes AS (
   WHERE p.class = 'parameter' AND p.memory_space = 0 AND p.bytes > 0
     AND p.module_id IN (SELECT e.module_id FROM executions e WHERE e.failed = 1)
   GROUP BY p.module_id, p.bytes
+),
+-- How many parameters have a live allocation's size: by a window, since an engine that guesses the
+-- rows of a join wrong compares each with each.
+sized AS (
+  SELECT
+    l.capture_id, l.device_id, l.module_id, l.execution_id, l.address, l.bytes, l.requested_bytes,
+    l.origin, l.likely, l.before_bytes, l.place, CAST(NULL AS BIGINT) AS parameters
+  FROM live l
+  UNION ALL
+  SELECT
+    NULL, NULL, z.module_id, NULL, NULL, NULL, z.bytes, NULL, NULL, NULL, NULL, z.parameters
+  FROM sizes z
+),
+counted AS (
+  SELECT
+    s.capture_id, s.device_id, s.module_id, s.execution_id, s.address, s.bytes, s.requested_bytes,
+    s.origin, s.likely, s.before_bytes, s.place,
+    MAX(s.parameters) OVER (PARTITION BY s.module_id, s.requested_bytes) AS parameters
+  FROM sized s
 ),
 judged AS (
   SELECT
@@ -63,14 +83,14 @@ judged AS (
     l.requested_bytes,
     l.origin,
     CASE
-      WHEN l.address IS NOT NULL AND l.place <= z.parameters
+      WHEN l.address IS NOT NULL AND l.place <= l.parameters
         AND (l.likely = 1 OR l.before_bytes < m.parameter_bytes)
         THEN 1
       ELSE 0
     END AS own
-  FROM live l
+  FROM counted l
   JOIN modules m ON m.module_id = l.module_id
-  LEFT JOIN sizes z ON z.module_id = l.module_id AND z.bytes = l.requested_bytes
+  WHERE l.execution_id IS NOT NULL
 ),
 marked AS (
   SELECT

@@ -11,9 +11,13 @@
 --   aliased_output: 1 when a parameter is donated to an output, 0 when not, NULL for other classes
 --   is_tuple: 1 for a tuple's pointer table
 --   shape: for parameters: the shape, without layout
+--   sharding: for parameters: over the partitions, as XLA prints it; NULL: not recorded
+--   shard_count: for parameters: the parts it is split into; 1: every partition holds the whole
 CREATE VIEW plan_allocations AS
 SELECT m.module_id, a.allocation_index, a.memory_space, a.class, a.bytes, a.parameter_number, a.parameter_shape_index,
-  a.aliased_output, a.is_tuple, s.content AS shape
+  a.aliased_output, a.is_tuple, s.content AS shape, h.content AS sharding,
+  a.shard_count
 FROM stored_modules m
 JOIN stored_plan_allocations a ON a.plan_id = m.plan_id
-LEFT JOIN strings s ON s.string_id = a.shape_id;
+LEFT JOIN strings s ON s.string_id = a.shape_id
+LEFT JOIN strings h ON h.string_id = a.sharding_id;

@@ -11,19 +11,20 @@
 --   output_bytes: outputs that are no donated parameter (bytes)
 --   temp_bytes: temps (bytes)
 --   remat_instruction_count: instructions that XLA rematerialized
+--   shape_signature: hash of the shapes of its parameters and result
 CREATE VIEW run_modules AS
 WITH ranked AS (
   SELECT
     c.run, m.name AS module_name, m.module_id, m.plan_bytes, m.peak_bytes, m.parameter_bytes,
-    m.output_bytes, m.temp_bytes, m.remat_instruction_count,
+    m.output_bytes, m.temp_bytes, m.remat_instruction_count, m.shape_signature,
     DENSE_RANK() OVER (
       PARTITION BY c.run, m.name
       ORDER BY m.plan_bytes DESC, m.parameter_bytes DESC, m.output_bytes DESC, m.temp_bytes DESC,
-        m.instruction_count DESC
+        m.instruction_count DESC, m.shape_signature NULLS FIRST
     ) AS place,
     ROW_NUMBER() OVER (
       PARTITION BY c.run, m.name, m.plan_bytes, m.parameter_bytes, m.output_bytes, m.temp_bytes,
-        m.instruction_count
+        m.instruction_count, m.shape_signature
       ORDER BY c.capture_id, m.module_id
     ) AS copy
   FROM modules m
@@ -40,6 +41,7 @@ SELECT
   r.parameter_bytes,
   r.output_bytes,
   r.temp_bytes,
-  r.remat_instruction_count
+  r.remat_instruction_count,
+  r.shape_signature
 FROM ranked r
 WHERE r.copy = 1;

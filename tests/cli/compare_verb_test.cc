@@ -102,6 +102,64 @@ TEST_F(CompareVerbTest, RunsOfADatabase) {
   EXPECT_EQ(Ask("SELECT COUNT(*) FROM findings WHERE rule = 'run_regression'"), "1");
 }
 
+TEST_F(CompareVerbTest, FailsOnARegression) {
+  const Outcome risen = Oomdb("compare base added --fail-on regression");
+  EXPECT_EQ(risen.exit_code, 3);
+  EXPECT_THAT(risen.err, HasSubstr("failed: regression: jit_step peaks 96.0 MiB higher (read): 196 "
+                                   "MiB, before 100 MiB"));
+  EXPECT_THAT(risen.out, StartsWith("added peaks 96.0 MiB higher"));  // Told all the same.
+  EXPECT_EQ(Oomdb("compare added base --fail-on regression").exit_code, 0);
+  EXPECT_EQ(Oomdb("compare base renamed --fail-on regression").exit_code, 0);
+  EXPECT_EQ(
+      Oomdb("compare base added --fail-on regression --set regression_min_percent=97").exit_code,
+      0);
+}
+
+TEST_F(CompareVerbTest, FailsOnFindingsThatBaseHasNot) {
+  HloBuilder leaking("jit_step");
+  leaking.Parameter(64_MiB).Output(4_MiB);
+  GpuStory story;
+  story.Pool(0, 1_GiB, {.in_use_before = 64_MiB}).Module(leaking, 7);
+  for (int i = 0; i < 8; ++i) story.Step("jit_step");
+  std::filesystem::create_directories(File("leaking"));
+  Write("leaking/host.xplane.pb", story.Bytes());
+  const Outcome outcome = Oomdb("compare base leaking --fail-on warning");
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_THAT(outcome.err, HasSubstr("failed: warning grows_per_execution: Every execution of "
+                                     "jit_step leaves 4.00 MiB behind (measured)"));
+  EXPECT_EQ(Oomdb("compare base leaking --fail-on error").exit_code, 0);
+  EXPECT_EQ(Oomdb("compare leaking base --fail-on info").exit_code, 0);
+  const Outcome wrong = Oomdb("compare base leaking --fail-on fatal");
+  EXPECT_EQ(wrong.exit_code, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("error, warning, info or regression expected"));
+}
+
+// Two modules of one name in each run: sizes alone would pair the wrong ones.
+TEST_F(CompareVerbTest, PairsModulesByTheirShapes) {
+  const auto write = [this](const std::string& run, int64_t first_temp, int64_t second_temp,
+                            int64_t second_parameter) {
+    HloBuilder first("jit_step"), second("jit_step");
+    first.Parameter(64_MiB).Output(4_MiB).Temp(first_temp);
+    second.Parameter(second_parameter).Output(4_MiB).Temp(second_temp);
+    GpuStory story;
+    story.Pool(0, 4_GiB, {.in_use_before = 64_MiB}).Module(first, 1).Module(second, 2);
+    std::filesystem::create_directories(File(run));
+    Write(run + "/host.xplane.pb", story.Bytes());
+  };
+  write("one", 32_MiB, 256_MiB, 8_MiB);
+  write("two", 512_MiB, 256_MiB, 8_MiB);
+  const Outcome outcome = Oomdb("compare one two --format csv");
+  EXPECT_THAT(outcome.out, HasSubstr(",module,grew,104857600,608174080,"));
+  EXPECT_THAT(outcome.out, HasSubstr(",module,same,281018368,281018368,"));
+  EXPECT_THAT(outcome.out, Not(HasSubstr(",name\n")));
+  // One of the two takes other arguments now: it is paired by name, which is said.
+  write("three", 32_MiB, 1_GiB, 16_MiB);
+  const Outcome doubted = Oomdb("compare one three");
+  EXPECT_THAT(doubted.out, HasSubstr("paired by name only: the parameters or results of jit_step"));
+  EXPECT_THAT(doubted.out, HasSubstr("grew, other shapes"));
+  EXPECT_THAT(doubted.out, HasSubstr("and 1 module with the same peak"));
+}
+
 TEST_F(CompareVerbTest, Mistakes) {
   EXPECT_EQ(Oomdb("compare base base").exit_code, 2);
   EXPECT_EQ(Oomdb("compare base").exit_code, 2);

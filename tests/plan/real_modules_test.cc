@@ -56,5 +56,20 @@ TEST(RealModulesTest, GpuWithOffloadedActivations) {
   EXPECT_FALSE(plan.frames.empty());
 }
 
+TEST(RealModulesTest, EightDevicesThatShareABatch) {
+  const Plan plan = ReadPlan(TestData("jit_forward_3d_conv.mi300.hlo.pb"));
+  EXPECT_TRUE(plan.issues.empty());
+  EXPECT_EQ(plan.num_partitions, 8);
+  EXPECT_EQ(plan.replica_count, 1);
+  std::vector<std::string> shardings;
+  for (const PlanAllocation& allocation : plan.allocations) {
+    if (allocation.allocation_class != AllocationClass::kParameter) continue;
+    shardings.push_back(std::to_string(allocation.bytes) + " " + allocation.sharding);
+    EXPECT_EQ(allocation.shard_count, allocation.parameter_number == 0 ? 8 : 1);
+  }
+  EXPECT_THAT(shardings, testing::UnorderedElementsAre("6389760 {devices=[8,1,1,1,1]<=[8]}",
+                                                       "655360 {replicated}"));
+}
+
 }  // namespace
 }  // namespace oomdb

@@ -58,6 +58,7 @@ class RuleDatabase {
   std::vector<Remedy> Remedies(const Finding& finding);
   std::vector<Item> Items(const Finding& finding);
   std::optional<int64_t> Integer(const std::string& sql);
+  Database& database() { return database_; }
 
  private:
   Database database_;

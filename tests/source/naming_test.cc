@@ -22,7 +22,7 @@ TEST(NamingTest, ProfilersLayoutNamesRunAndHost) {
 }
 
 TEST(NamingTest, CompressedSuffixIsNoPartOfTheHost) {
-  for (const char* suffix : {".gz", ".gzip", ".zst", ".zstd", ".GZ"}) {
+  for (const char* suffix : {".gz", ".gzip", ".zst", ".zstd", ".xz", ".GZ"}) {
     ExpectNames(std::string("/plugins/profile/run1/vm.xplane.pb") + suffix, "run1", "vm");
   }
   ExpectNames("/plugins/profile/run1/vm.xplane.pb.bak", "run1", "");

@@ -1,6 +1,7 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <lzma.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -43,6 +44,17 @@ std::string Gzip(const std::string& plain) {
 std::string Zstd(const std::string& plain) {
   std::string out(ZSTD_compressBound(plain.size()), '\0');
   out.resize(ZSTD_compress(out.data(), out.size(), plain.data(), plain.size(), 3));
+  return out;
+}
+
+std::string Xz(const std::string& plain, uint32_t preset = 1) {
+  std::string out(lzma_stream_buffer_bound(plain.size()), '\0');
+  size_t size = 0;
+  EXPECT_EQ(lzma_easy_buffer_encode(preset, LZMA_CHECK_CRC64, nullptr,
+                                    reinterpret_cast<const uint8_t*>(plain.data()), plain.size(),
+                                    reinterpret_cast<uint8_t*>(out.data()), &size, out.size()),
+            LZMA_OK);
+  out.resize(size);
   return out;
 }
 
@@ -90,6 +102,10 @@ TEST(OpenSourceTest, CompressionIsToldByContent) {
   const auto zstd = OpenSource(folder.Write("named.xplane.pb", Zstd(plain)));
   EXPECT_EQ(zstd->compression(), "zstd");
   EXPECT_EQ(ReadAll(*zstd), plain);
+  const auto xz = OpenSource(folder.Write("named.gz", Xz(plain, 9)));
+  EXPECT_EQ(xz->compression(), "xz");
+  EXPECT_EQ(ReadAll(*xz), plain);
+  EXPECT_FALSE(xz->ended_early());
   EXPECT_EQ(OpenSource(folder.Write("named.gz", "plain"))->compression(), "");
 }
 
@@ -99,6 +115,8 @@ TEST(OpenSourceTest, MembersAndFramesFollowOneAnother) {
   const std::string b = "the second";
   EXPECT_EQ(ReadAll(*OpenSource(folder.Write("m.gz", Gzip(a) + Gzip("") + Gzip(b)))), a + b);
   EXPECT_EQ(ReadAll(*OpenSource(folder.Write("m.zst", Zstd(a) + Zstd("") + Zstd(b)))), a + b);
+  EXPECT_EQ(ReadAll(*OpenSource(folder.Write("m.xz", Xz(a) + Xz("") + Xz(b)))), a + b);
+  EXPECT_EQ(ReadAll(*OpenSource(folder.Write("p.xz", Xz(b) + std::string(8, '\0')))), b);
   const std::string skippable("\x53\x2a\x4d\x18\x03\0\0\0abc", 11);
   EXPECT_EQ(ReadAll(*OpenSource(folder.Write("s.zst", skippable + Zstd(b)))), b);
   const auto padded = OpenSource(folder.Write("p.gz", Gzip(b) + std::string(512, '\0')));
@@ -109,7 +127,7 @@ TEST(OpenSourceTest, MembersAndFramesFollowOneAnother) {
 TEST(OpenSourceTest, StreamThatEndsEarlyIsKeptUpToThere) {
   const TempFolder folder;
   const std::string plain = Plain();
-  for (const std::string& whole : {Gzip(plain), Zstd(plain)}) {
+  for (const std::string& whole : {Gzip(plain), Zstd(plain), Xz(plain)}) {
     const auto source = OpenSource(folder.Write("cut", whole.substr(0, whole.size() / 2)));
     EXPECT_TRUE(source->ended_early());
     const std::string kept = ReadAll(*source);
@@ -131,6 +149,11 @@ TEST(OpenSourceTest, BrokenStreamIsAnError) {
   std::string zstd = Zstd(Plain());
   zstd[9] ^= 0x7f;
   EXPECT_THAT(ErrorOf(folder.Write("broken.zst", zstd)), HasSubstr("broken zstd stream"));
+  std::string xz = Xz(Plain());
+  xz[xz.size() / 2] ^= 0x7f;
+  EXPECT_THAT(ErrorOf(folder.Write("broken.xz", xz)), HasSubstr("broken xz stream"));
+  EXPECT_THAT(ErrorOf(folder.Write("junk.xz", Xz("x") + "junk, and more of it")),
+              HasSubstr("broken xz stream"));
 }
 
 TEST(OpenSourceTest, LimitsHold) {
@@ -142,6 +165,9 @@ TEST(OpenSourceTest, LimitsHold) {
             "no error");
   const std::string zeros(80 << 20, '\0');
   EXPECT_THAT(ErrorOf(folder.Write("bomb.zst", Zstd(zeros))), HasSubstr("times its size"));
+  EXPECT_THAT(ErrorOf(folder.Write("bomb.xz", Xz(zeros))), HasSubstr("times its size"));
+  EXPECT_THAT(ErrorOf(folder.Write("x.xz", Xz(plain)), {.max_uncompressed_bytes = 99999}),
+              HasSubstr("more than 99999 bytes"));
   EXPECT_EQ(ErrorOf(folder.Write("bomb.gz", Gzip(zeros)), {.max_ratio = 2000}), "no error");
 }
 

@@ -30,6 +30,18 @@ void FillShape(const Value& value, proto::ShapeProto& shape) {
   shape.mutable_layout()->set_memory_space(value.memory_space);
 }
 
+void FillSharding(const std::vector<int64_t>& tiles, proto::OpSharding& sharding) {
+  sharding.set_type(tiles.empty() ? proto::OpSharding::REPLICATED : proto::OpSharding::OTHER);
+  if (tiles.empty()) return;
+  int64_t parts = 1;
+  for (const int64_t tile : tiles) {
+    sharding.add_tile_assignment_dimensions(tile);
+    parts *= tile;
+  }
+  sharding.add_iota_reshape_dims(parts);
+  sharding.add_iota_transpose_perm(0);
+}
+
 }  // namespace
 
 Value& Value::Shape(int type, std::vector<int64_t> sizes) {
@@ -68,6 +80,13 @@ Value& Value::Name(std::string instruction_name) {
 
 Value& Value::Space(int64_t space) {
   memory_space = space;
+  return *this;
+}
+
+Value& Value::Replicated() { return Sharded({}); }
+
+Value& Value::Sharded(std::vector<int64_t> tile_sizes) {
+  tiles = std::move(tile_sizes);
   return *this;
 }
 
@@ -121,6 +140,11 @@ HloBuilder& HloBuilder::Free(int temp) {
 
 HloBuilder& HloBuilder::TempPadding(int64_t bytes) {
   temp_padding_ = bytes;
+  return *this;
+}
+
+HloBuilder& HloBuilder::Partitions(int partitions) {
+  partitions_ = partitions;
   return *this;
 }
 
@@ -234,6 +258,10 @@ class HloBuilder::Writer {
     module.set_name(builder.module_name_);
     module.set_entry_computation_name("main");
     module.set_entry_computation_id(kEntryId);
+    if (builder.partitions_ > 0) {
+      module.mutable_device_assignment()->set_replica_count(1);
+      module.mutable_device_assignment()->set_computation_count(builder.partitions_);
+    }
     entry_ = module.add_computations();
     entry_->set_name("main");
     entry_->set_id(kEntryId);
@@ -273,6 +301,7 @@ class HloBuilder::Writer {
     instruction.set_opcode(value.opcode);
     instruction.set_custom_call_target(value.custom_call_target);
     FillShape(value, *instruction.mutable_shape());
+    if (value.tiles.has_value()) FillSharding(*value.tiles, *instruction.mutable_sharding());
     instruction.mutable_metadata()->set_op_name(value.op_name);
     if (!value.file.empty()) instruction.mutable_metadata()->set_stack_frame_id(Frame(value));
     for (const int64_t operand : operands) instruction.add_operand_ids(operand);

@@ -25,6 +25,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -47,8 +48,12 @@ struct Value {
   Value& Name(std::string instruction_name);  // Default: opcode.N
   Value& Space(int64_t memory_space);         // 0 device memory, 5 host.
 
+  Value& Replicated();                         // Whole on every partition.
+  Value& Sharded(std::vector<int64_t> tiles);  // Tiles a dimension; the partitions in their order.
+
   int64_t bytes;
-  int element_type = 0;  // 0: from the size.
+  std::optional<std::vector<int64_t>> tiles;  // Empty: replicated; std::nullopt: not recorded.
+  int element_type = 0;                       // 0: from the size.
   std::vector<int64_t> dimensions;
   std::string op_name;
   std::string file;
@@ -77,6 +82,8 @@ class HloBuilder {
   // The temp allocation of space 0 is this much larger than the temps need: fragmentation of the
   // plan.
   HloBuilder& TempPadding(int64_t bytes);
+  // An SPMD program of so many partitions, each of one device.
+  HloBuilder& Partitions(int partitions);
   // Unchanged, except that the module has none of what the buffer assignment says.
   HloBuilder& WithoutBufferAssignment();
 
@@ -130,6 +137,7 @@ class HloBuilder {
   std::vector<HeapEvent> events_;
   std::vector<std::pair<Kind, int>> order_;  // Of temps and outputs, as they were called for.
   int64_t temp_padding_ = 0;
+  int partitions_ = 0;  // 0: not recorded.
   bool with_buffer_assignment_ = true;
 };
 

@@ -1,0 +1,85 @@
+-- id: oom_part_kinds
+-- title: What the buffers of an error text look like, as far as names and shapes tell
+-- columns:
+--   oom_event_id: the event
+--   capture_id: the log
+--   position: its place, from 1 for the most bytes
+--   bytes: bytes of the group (bytes)
+--   each_bytes: bytes of one of them (bytes)
+--   count: how many
+--   padding_bytes: what the tiles add (bytes); NULL when it is not known
+--   words: count, shape, bytes, operation and Python line
+--   place_words: operation and Python line; NULL without both
+--   shape: their shape
+--   square: 1 when the last two dimensions are equal, as of attention scores
+--   forward: 1 for a value of the forward pass of a gradient (jvp, not transpose)
+--   backward: 1 for one of the backward pass (transpose)
+--   upcast: 1 for a f32 copy made by convert_element_type
+--   downcast: 1 for a bf16 or f16 copy made by convert_element_type
+--   random: 1 for a random number generator's
+--   batched: 1 for one under vmap
+--   gathered: 1 for the result of an all-gather
+-- how to read: All of it is inferred: names are the program's own words, and a square weight looks
+--   like scores.
+CREATE VIEW oom_part_kinds AS
+-- The last dimension has as many digits as one of these; [..,S,S] has it twice.
+WITH widths AS (
+  SELECT 1 AS digits UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4 UNION ALL SELECT 5
+  UNION ALL SELECT 6 UNION ALL SELECT 7 UNION ALL SELECT 8 UNION ALL SELECT 9
+),
+worded AS (
+  SELECT
+    p.oom_event_id,
+    p.capture_id,
+    p.position,
+    p.bytes,
+    p.each_bytes,
+    p.count,
+    p.padding_bytes,
+    p.shape,
+    p.op_name,
+    p.label,
+    COALESCE(p.op_name, '') || CASE WHEN p.op_name IS NOT NULL AND p.source_file IS NOT NULL THEN
+      ' ' ELSE '' END || COALESCE(p.source_file
+      || COALESCE(':' || CAST(p.source_line AS VARCHAR(20)), ''), '') AS made_by
+  FROM oom_parts p
+)
+SELECT
+  w.oom_event_id,
+  w.capture_id,
+  w.position,
+  w.bytes,
+  w.each_bytes,
+  w.count,
+  w.padding_bytes,
+  CAST(w.count AS VARCHAR(20)) || ' × ' || COALESCE(w.shape, w.label, 'one block') || ' ('
+    || CAST(w.bytes AS VARCHAR(20)) || ' bytes'
+    || CASE WHEN w.made_by = '' THEN '' ELSE ', ' || w.made_by END || ')' AS words,
+  CASE WHEN w.made_by <> '' THEN w.made_by END AS place_words,
+  w.shape,
+  CASE WHEN d.digits IS NULL THEN 0 ELSE 1 END AS square,
+  CASE WHEN LOWER(w.op_name) LIKE '%jvp(%' AND LOWER(w.op_name) NOT LIKE '%transpose(%' THEN 1 ELSE 0 END
+    AS forward,
+  CASE WHEN LOWER(w.op_name) LIKE '%transpose(%' THEN 1 ELSE 0 END AS backward,
+  CASE WHEN w.shape LIKE 'f32[%' AND LOWER(w.op_name) LIKE '%convert_element_type%' THEN 1 ELSE 0 END
+    AS upcast,
+  CASE
+    WHEN LOWER(w.op_name) LIKE '%convert_element_type%'
+      AND (w.shape LIKE 'bf16[%' OR w.shape LIKE 'f16[%') THEN 1
+    ELSE 0
+  END AS downcast,
+  CASE
+    WHEN LOWER(w.op_name) LIKE '%threefry%' OR LOWER(w.op_name) LIKE '%random_bits%' THEN 1
+    ELSE 0
+  END AS random,
+  CASE WHEN LOWER(w.op_name) LIKE '%vmap(%' THEN 1 ELSE 0 END AS batched,
+  CASE WHEN LOWER(w.label) LIKE '%all-gather%' OR LOWER(w.op_name) LIKE '%all_gather%' THEN 1 ELSE 0
+    END AS gathered
+FROM worded w
+LEFT JOIN widths d
+  ON w.shape LIKE '%[%,%,%]'
+  AND LENGTH(w.shape) > 2 * d.digits + 3
+  AND SUBSTR(w.shape, LENGTH(w.shape) - d.digits, d.digits) NOT LIKE '%,%'
+  AND SUBSTR(w.shape, LENGTH(w.shape) - 2 * d.digits - 2, 2 * d.digits + 3)
+    = ',' || SUBSTR(w.shape, LENGTH(w.shape) - d.digits, d.digits)
+    || ',' || SUBSTR(w.shape, LENGTH(w.shape) - d.digits, d.digits) || ']';

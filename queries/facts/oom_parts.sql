@@ -1,0 +1,109 @@
+-- id: oom_parts
+-- title: What the program of an error text is made of: the buffers it lists, else those of the
+--   matched module's plan
+-- columns:
+--   oom_event_id: the event
+--   capture_id: the log
+--   position: 1 for the group with the most bytes
+--   source: text or plan
+--   shape: their shape, without layout
+--   layout: the layout, where the text prints one; NULL for a plan
+--   op_name: the JAX operation
+--   source_file: its Python file
+--   source_line: its line
+--   label: the instruction, as the text prints it; NULL for a plan
+--   each_bytes: bytes of one of them (bytes)
+--   count: how many
+--   bytes: bytes of all (bytes)
+--   padding_bytes: of these, what the tiles add (bytes); NULL when it is not known
+CREATE VIEW oom_parts AS
+WITH listed AS (
+  SELECT
+    f.oom_event_id,
+    f.capture_id,
+    b.plain_shape AS shape,
+    b.shape AS layout,
+    b.op_name,
+    b.source_file,
+    b.source_line,
+    b.label,
+    b.bytes AS each_bytes,
+    b.count,
+    COALESCE(b.padding_bytes, b.bytes - b.unpadded_bytes, b.tiled_bytes - b.dense_bytes) AS padding
+  FROM oom_failures f
+  JOIN oom_buffers b ON b.oom_event_id = f.oom_event_id
+  WHERE b.bytes IS NOT NULL
+),
+texts AS (
+  SELECT
+    l.oom_event_id,
+    l.capture_id,
+    l.shape,
+    MAX(l.layout) AS layout,
+    l.op_name,
+    l.source_file,
+    l.source_line,
+    -- Of several alike any one names the kind of instruction.
+    MIN(l.label) AS label,
+    l.each_bytes,
+    CAST(SUM(l.count) AS BIGINT) AS count,
+    CAST(SUM(l.each_bytes * l.count) AS BIGINT) AS bytes,
+    CAST(SUM(l.padding * l.count) AS BIGINT) AS padding_bytes
+  FROM listed l
+  GROUP BY
+    l.oom_event_id, l.capture_id, l.shape, l.op_name, l.source_file, l.source_line, l.each_bytes
+),
+plans AS (
+  SELECT
+    f.oom_event_id,
+    f.capture_id,
+    p.shape,
+    p.op_name,
+    p.source_file,
+    p.source_line,
+    p.bytes AS each_bytes,
+    COUNT(*) AS count,
+    CAST(SUM(p.bytes) AS BIGINT) AS bytes
+  FROM oom_failures f
+  JOIN peak_parts p ON p.module_id = f.module_id
+  WHERE f.stage IN ('compile', 'run')
+    AND NOT EXISTS (SELECT 1 FROM oom_buffers b WHERE b.oom_event_id = f.oom_event_id)
+  GROUP BY
+    f.oom_event_id, f.capture_id, p.shape, p.op_name, p.source_file, p.source_line, p.bytes
+),
+parts AS (
+  SELECT
+    t.oom_event_id, t.capture_id, 'text' AS source, t.shape, t.layout, t.op_name, t.source_file,
+    t.source_line, t.label, t.each_bytes, t.count, t.bytes, t.padding_bytes
+  FROM texts t
+  UNION ALL
+  SELECT
+    p.oom_event_id, p.capture_id, 'plan', p.shape, NULL, p.op_name, p.source_file, p.source_line,
+    NULL, p.each_bytes, p.count, p.bytes, NULL
+  FROM plans p
+)
+SELECT
+  a.oom_event_id,
+  a.capture_id,
+  ROW_NUMBER() OVER (
+    PARTITION BY a.oom_event_id
+    ORDER BY
+      a.bytes DESC,
+      a.each_bytes DESC,
+      a.shape NULLS LAST,
+      a.op_name NULLS LAST,
+      a.source_file NULLS LAST,
+      a.source_line NULLS LAST
+  ) AS position,
+  a.source,
+  a.shape,
+  a.layout,
+  a.op_name,
+  a.source_file,
+  a.source_line,
+  a.label,
+  a.each_bytes,
+  a.count,
+  a.bytes,
+  a.padding_bytes
+FROM parts a;

@@ -1,0 +1,67 @@
+// What a view costs must grow with the captures, not with their square: a nested loop that compares
+// each row with each shows in the steps of SQLite's machine, whatever the clock says.
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+
+#include "queries/catalogue.h"
+#include "tests/rules/rule_database.h"
+#include "tests/support/gpu_story.h"
+
+namespace oomdb {
+namespace {
+
+constexpr int kFew = 8, kMany = 32;
+// Sorting is a little more than linear; the square would be sixteen times as much.
+constexpr int64_t kMostTimes = 6;
+// Captures beside captures, a few steps each, are cheap; their rows are what must not meet.
+constexpr int64_t kAlways = 8000;
+
+// A step that keeps its outputs until one finds no room, beside arrays of others.
+std::string Capture(int number) {
+  HloBuilder hlo("jit_step");
+  hlo.Partitions(2);
+  hlo.DonatedParameter(Value(8_MiB).Replicated()).Parameter(Value(2_MiB).Sharded({2}));
+  hlo.Output(Value(4_MiB).Op("jit(step)/transpose(jvp())/mul")).Temp(4_MiB);
+  GpuStory story;
+  story.Pool(0, 64_MiB + number * 256, {.in_use_before = 10_MiB}).Module(hlo, 1);
+  for (int i = 0; i < 12; ++i) story.Step("jit_step");
+  story.FailStep("jit_step");
+  return story.Bytes();
+}
+
+int64_t StepsOf(Database& database, const std::string& view) {
+  sqlite3_stmt* statement = nullptr;
+  const std::string sql = "SELECT * FROM " + view;
+  EXPECT_EQ(
+      sqlite3_prepare_v2(database.connection().getHandle(), sql.c_str(), -1, &statement, nullptr),
+      SQLITE_OK)
+      << view;
+  while (sqlite3_step(statement) == SQLITE_ROW) {
+  }
+  const int64_t steps = sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_VM_STEP, 0);
+  sqlite3_finalize(statement);
+  return steps;
+}
+
+TEST(ViewsScaleTest, WithTheCapturesAndNotWithTheirSquare) {
+  RuleDatabase few, many;
+  for (int i = 0; i < kMany; ++i) {
+    const std::string bytes = Capture(i);
+    const std::string run = "run" + std::to_string(i);
+    if (i < kFew) few.Ingest(bytes, run);
+    many.Ingest(bytes, run);
+  }
+  ASSERT_EQ(many.Integer("SELECT COUNT(*) FROM grows_per_execution WHERE severity = 'error'"),
+            kMany);
+  ASSERT_GT(many.Integer("SELECT COUNT(*) FROM failed_live_groups"), kMany);
+  for (const CatalogueEntry& entry : Catalogue::Get().entries()) {
+    // Every run beside every other: the square is what it answers.
+    if (entry.id == "run_comparison") continue;
+    const int64_t base = StepsOf(few.database(), entry.id);
+    EXPECT_LE(StepsOf(many.database(), entry.id), kMostTimes * base + kAlways) << entry.id;
+  }
+}
+
+}  // namespace
+}  // namespace oomdb
