@@ -82,7 +82,9 @@ class FindingsSection : ReportPage {
     std::string head = PadRight(fmt::format("{} {}", number, f.severity), kIndent);
     bool first = true;
     // The first one stands as the headline already: here only what kind of thing it is.
-    const std::string title = number == 1 && !f.rule_title.empty() && f.severity != "info"
+    const bool headline = number == 1 && !f.rule_title.empty() && f.severity != "info";
+    // A text's warning is that it may not even have failed: then the title of its rule is too much.
+    const std::string title = headline && !(OfText(f) && f.severity == "warning")
                                   ? Safe(f.rule_title)
                                   : HumanizeSentence(Safe(f.title));
     for (const std::string& part : Wrap(title, text_width - kEvidence)) {
@@ -95,7 +97,10 @@ class FindingsSection : ReportPage {
       Line(line);
       first = false;
     }
-    if (DetailWorthIt(f)) Indented(ShortPaths(HumanizeSentence(Safe(f.detail))), kIndent);
+    if (DetailWorthIt(f)) {
+      const std::string detail = ShortPaths(HumanizeSentence(Safe(Detail(f))));
+      if (!detail.empty()) Indented(detail, kIndent);
+    }
     if (!group.like_it.empty()) Indented(LikeIt(f, group.like_it), kIndent);
     if (DetailWorthIt(f)) Items(f, text_width);
     size_t shown = 0, left = 0;
@@ -109,6 +114,24 @@ class FindingsSection : ReportPage {
       Remedy(remedy);
     }
     if (left > 0) Indented(fmt::format("  … {} more: SELECT * FROM remedies", left), kIndent);
+  }
+
+  static bool OfText(const ReportFinding& f) {
+    return f.rule == "compile_oom" || f.rule == "runtime_oom";
+  }
+
+  // Whether what a finding of a text is made of stands in a table below.
+  bool HasTable(const ReportFinding& f) const {
+    if (report_.plan && report_.plan->module_id == f.module_id) return true;
+    return std::any_of(report_.texts.begin(), report_.texts.end(), [&](const ReportErrorText& t) {
+      return t.capture_id == f.capture_id && !t.buffers.empty();
+    });
+  }
+
+  // Without the largest buffers where they stand in a table below: op names are long.
+  std::string Detail(const ReportFinding& f) const {
+    if (!OfText(f) || !HasTable(f)) return f.detail;
+    return f.detail.substr(0, f.detail.find(" Largest: "));
   }
 
   // Which role dominates a plan that does not fit is told by its title; what there is to see and to
@@ -152,14 +175,10 @@ class FindingsSection : ReportPage {
   // in the table of the peak.
   void Items(const ReportFinding& f, size_t text_width) {
     if (f.items.size() < 2) return;
-    const bool of_shown_plan = report_.plan && f.module_id == report_.plan->module_id;
-    if ((f.rule == "step_does_not_fit" || f.rule == "compile_oom") && of_shown_plan) return;
-    // What a text lists stands in its own table.
-    if (f.rule == "compile_oom" || f.rule == "runtime_oom") {
-      for (const ReportErrorText& text : report_.texts) {
-        if (text.capture_id == f.capture_id && !text.buffers.empty()) return;
-      }
-    }
+    if (f.rule == "step_does_not_fit" && report_.plan && report_.plan->module_id == f.module_id)
+      return;
+    // The largest buffers stand there too, but not who holds the memory.
+    if (OfText(f) && HasTable(f) && f.items.front().kind != "chunks in use") return;
     for (size_t i = 0; i < std::min(f.items.size(), kMaxItems); ++i) {
       const ReportItem& item = f.items[i];
       std::string line = PadLeft(item.bytes ? HumanBytes(*item.bytes) : "", 9) + "  ";

@@ -45,14 +45,13 @@ SELECT
     AS title,
   COALESCE('Short by ' || CAST(f.short_bytes AS VARCHAR(20)) || ' bytes (read). ', '')
     || b.because
-    || COALESCE(
-      CASE WHEN b.because = '' THEN '' ELSE ' ' END || 'Largest: ' || b.largest_words || '.',
-      CASE WHEN b.branch = 'unlisted' THEN
-        'The text lists no buffers: a dump of this compile (--xla_dump_to) in the same run would.'
-      ELSE '' END)
+    || CASE WHEN b.branch = 'unlisted' THEN
+      ' The text lists no buffers: a dump of this compile (--xla_dump_to) in the same run would.'
+      ELSE '' END
     || COALESCE(' The plan is that of a dump in this run, matched by ' || f.matched_by || '.', '')
     || CASE WHEN f.fatal IS NULL THEN
-      ' The text does not say whether it failed.' ELSE '' END AS detail,
+      ' The text does not say whether it failed.' ELSE '' END
+    || COALESCE(' Largest: ' || b.largest_words || '.', '') AS detail,
   f.needed_bytes AS bytes
 FROM oom_failures f
 JOIN oom_branches b ON b.oom_event_id = f.oom_event_id

@@ -66,11 +66,10 @@ SELECT
         || COALESCE(' of ' || CAST(f.capacity_bytes AS VARCHAR(20)) || ' bytes', '') || ' (read). '
   END
     || b.because
-    || COALESCE(CASE WHEN b.because = '' THEN '' ELSE ' ' END
-      || 'Largest: ' || b.largest_words || '.', '')
     || COALESCE(' The plan is that of this run, matched by ' || f.matched_by || '.', '')
     || CASE WHEN f.fatal IS NULL THEN
-      ' The text does not say whether it failed.' ELSE '' END AS detail,
+      ' The text does not say whether it failed.' ELSE '' END
+    || COALESCE(' Largest: ' || b.largest_words || '.', '') AS detail,
   f.requested_bytes AS bytes
 FROM oom_failures f
 JOIN oom_branches b ON b.oom_event_id = f.oom_event_id

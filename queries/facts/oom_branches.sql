@@ -53,6 +53,28 @@ ordered_sizes AS (
       AS place
   FROM sizes z
 ),
+-- What the compiler remarked on the way: its rematerialization stopped short, or arguments and
+-- results alone are above its limit.
+remarks AS (
+  SELECT
+    o.capture_id,
+    MAX(CASE WHEN o.kind = 'M1' THEN
+      ' Before, rematerialization could only get to ' || CAST(o.used_bytes AS VARCHAR(20))
+        || ' bytes; the compiler wanted ' || CAST(o.capacity_bytes AS VARCHAR(20)) || ' bytes.' END)
+      AS remat_words,
+    MAX(CASE WHEN o.kind = 'M2' THEN
+      ' Arguments and results alone, ' || CAST(o.arguments_bytes AS VARCHAR(20))
+        || ' bytes, are above the compiler''s limit of ' || CAST(o.capacity_bytes AS VARCHAR(20))
+        || ' bytes: nothing is left for temps.' END) AS arguments_words
+  FROM oom_events o
+  WHERE o.kind IN ('M1', 'M2') AND o.capacity_bytes > 0
+  GROUP BY o.capture_id
+),
+rematerialized AS (
+  SELECT DISTINCT p.oom_event_id
+  FROM oom_parts p
+  WHERE p.label LIKE '%.remat%'
+),
 chosen AS (
   SELECT
     f.oom_event_id,
@@ -79,6 +101,10 @@ chosen AS (
     h.bytes AS chunk_bytes,
     h.count AS chunk_count,
     h.each_bytes AS chunk_each_bytes,
+    COALESCE(k.remat_words, '') || COALESCE(k.arguments_words, '')
+      || CASE WHEN r.oom_event_id IS NULL THEN '' ELSE
+        ' XLA has rematerialized already: expect the fix from the program.' END AS remarks,
+    CASE WHEN k.remat_words IS NULL THEN 0 ELSE 1 END AS is_remarked,
     CASE
       WHEN f.needed_bytes >= l.absurd_bytes OR f.needed_bytes > l.absurd_times * f.capacity_bytes
         THEN 1
@@ -105,6 +131,8 @@ chosen AS (
   CROSS JOIN limits l
   LEFT JOIN largest g ON g.oom_event_id = f.oom_event_id
   LEFT JOIN ordered_sizes h ON h.oom_event_id = f.oom_event_id AND h.place = 1
+  LEFT JOIN remarks k ON k.capture_id = f.capture_id AND f.stage IN ('compile', 'run')
+  LEFT JOIN rematerialized r ON r.oom_event_id = f.oom_event_id
 ),
 branched AS (
   SELECT
@@ -130,6 +158,7 @@ branched AS (
     c.chunk_bytes,
     c.chunk_count,
     c.chunk_each_bytes,
+    c.remarks,
     CASE c.stage
       WHEN 'chip' THEN c.memory_space
       WHEN 'host' THEN
@@ -158,7 +187,7 @@ branched AS (
           WHEN c.has_equal_chunks = 1 THEN 'equal_chunks'
           WHEN c.is_tiny = 1 THEN 'victim'
           WHEN c.outputs_lead = 1 THEN 'outputs'
-          WHEN c.temp_bytes > 0 OR c.words IS NOT NULL THEN 'temps'
+          WHEN c.temp_bytes > 0 OR c.words IS NOT NULL OR c.is_remarked = 1 THEN 'temps'
           WHEN c.requested_bytes > c.free_bytes THEN 'shortage'
           ELSE 'unlisted'
         END
@@ -213,12 +242,12 @@ SELECT
         || ' needs on the way.'
     WHEN 'temps' THEN
       COALESCE('The program needs ' || CAST(b.total_bytes AS VARCHAR(20)) || ' bytes, of these '
-        || CAST(b.temp_bytes AS VARCHAR(20)) || ' bytes temps.', '')
+        || CAST(b.temp_bytes AS VARCHAR(20)) || ' bytes temps.', 'The program itself is large.')
     WHEN 'shortage' THEN
       CAST(b.free_bytes AS VARCHAR(20)) || ' bytes were free: '
         || CAST(b.requested_bytes - b.free_bytes AS VARCHAR(20)) || ' bytes must be freed.'
     ELSE ''
-  END AS because,
+  END || b.remarks AS because,
   b.words AS largest_words,
   b.chunk_bytes,
   b.chunk_count,

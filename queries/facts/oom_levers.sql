@@ -32,6 +32,7 @@ WITH parts AS (
     MAX(CASE WHEN k.position = 1 THEN COALESCE(k.shape, 'it') END) AS first_shape,
     MAX(CASE WHEN k.position = 1 THEN k.count END) AS first_count,
     MAX(CASE WHEN k.position = 1 THEN k.bytes END) AS first_bytes,
+    MAX(CASE WHEN k.position = 1 THEN k.each_bytes END) AS first_each_bytes,
     MAX(CASE WHEN k.position = 1 THEN k.place_words END) AS first_place
   FROM oom_part_kinds k
   GROUP BY k.oom_event_id
@@ -49,6 +50,8 @@ known AS (
     f.oom_event_id,
     f.capture_id,
     f.stage,
+    f.kind,
+    f.memory_space,
     -- A matched plan says exactly what these levers save: fit_levers.
     CASE
       WHEN EXISTS (SELECT 1 FROM fit_levers x WHERE x.module_id = f.module_id) THEN 1
@@ -79,6 +82,7 @@ known AS (
     p.first_shape,
     p.first_count,
     p.first_bytes,
+    p.first_each_bytes,
     p.first_place,
     b.chunk_bytes - b.chunk_each_bytes AS repeated_bytes
   FROM oom_failures f
@@ -102,11 +106,14 @@ levers AS (
   UNION ALL SELECT 'downcast', 12, 'none', 0
   UNION ALL SELECT 'batched', 13, 'a loop over chunks: time', 0
   UNION ALL SELECT 'outputs', 14, 'what is not returned must be computed later', 0
-  UNION ALL SELECT 'shard_arguments', 15, 'network traffic, and the devices', 0
-  UNION ALL SELECT 'shard_largest', 16, 'network traffic, and the devices', 0
-  UNION ALL SELECT 'micro_batch', 17, 'step time', 0
-  UNION ALL SELECT 'dump', 18, 'one more failing compile', 0
-  UNION ALL SELECT 'flags', 19, 'compile time or speed; a last resort', 0
+  UNION ALL SELECT 'constants', 15, 'none', 0
+  UNION ALL SELECT 'shard_arguments', 16, 'network traffic, and the devices', 0
+  UNION ALL SELECT 'shard_largest', 17, 'network traffic, and the devices', 0
+  UNION ALL SELECT 'micro_batch', 18, 'step time', 0
+  UNION ALL SELECT 'smaller', 19, 'a smaller batch is another training', 1
+  UNION ALL SELECT 'dump', 20, 'one more failing compile', 0
+  UNION ALL SELECT 'flags', 21, 'compile time or speed; a last resort', 0
+  UNION ALL SELECT 'unified', 22, 'very slow transfers; a last resort', 0
 ),
 sized AS (
   SELECT
@@ -131,7 +138,7 @@ sized AS (
       WHEN 'holder' THEN
         'look for who holds the memory: jax.live_arrays(), device.memory_stats(), nvidia-smi for'
           || ' other processes; hide the devices from a second framework'
-      WHEN 'sparse_serial' THEN 'xla_sc_num_serialized_tables_to_optimize_hbm'
+      WHEN 'sparse_serial' THEN 'handle the tables one after another: xla_sc_num_serialized_tables_to_optimize_hbm'
       WHEN 'sparse_tables' THEN
         'check that tables are mod-sharded over all chips and features are 8 floats or wider;'
           || ' lower max_unique_nz_per_row and maximum_parallel_iterations'
@@ -162,6 +169,14 @@ sized AS (
           || ': 2 devices save half; a left-over jax.debug.print makes it whole'
       WHEN 'micro_batch' THEN
         'split the batch into micro-batches and accumulate the gradients; 2 save half of these'
+      WHEN 'constants' THEN
+        'pass large arrays as arguments: those that a jitted function captures become constants of'
+          || ' every executable'
+      WHEN 'smaller' THEN
+        'a smaller batch or a shorter sequence per device, or the work over more devices'
+      WHEN 'unified' THEN
+        'let the GPU use the host''s memory: TF_FORCE_UNIFIED_MEMORY=1 and'
+          || ' XLA_PYTHON_CLIENT_MEM_FRACTION above 1'
       WHEN 'dump' THEN
         'compile once more with XLA_FLAGS=--xla_dump_to=DIR and give DIR the same --run: the plan'
           || ' says which buffers and lines'
@@ -174,7 +189,10 @@ sized AS (
       WHEN 'padding' THEN k.padding_bytes
       WHEN 'donation' THEN k.donation_bytes
       WHEN 'fused_attention' THEN k.square_bytes
-      WHEN 'checkpoint' THEN k.checkpoint_bytes
+      WHEN 'random' THEN k.random_bytes
+      WHEN 'checkpoint' THEN
+        CASE WHEN k.forward_count > 1 THEN k.checkpoint_bytes
+          ELSE k.first_bytes - k.first_each_bytes END
       WHEN 'upcast' THEN CAST((k.upcast_bytes - k.upcast_bytes % 2) / 2 AS BIGINT)
       WHEN 'downcast' THEN k.downcast_bytes
       WHEN 'shard_arguments' THEN CAST((k.arguments_bytes - k.arguments_bytes % 2) / 2 AS BIGINT)
@@ -208,8 +226,17 @@ sized AS (
       WHEN 'shard_arguments' THEN CASE WHEN k.branch = 'arguments' THEN 1 ELSE 0 END
       WHEN 'shard_largest' THEN CASE WHEN k.branch = 'one_allocation' THEN 1 ELSE 0 END
       WHEN 'micro_batch' THEN CASE WHEN k.gradient_bytes > 0 THEN 1 ELSE 0 END
+      WHEN 'constants' THEN CASE WHEN k.kind LIKE 'G4%' THEN 1 ELSE 0 END
+      WHEN 'smaller' THEN
+        CASE WHEN k.branch IN ('accumulated', 'one_allocation', 'temps') THEN 1
+          WHEN k.stage = 'compile' AND k.branch = 'unlisted' THEN 1 ELSE 0 END
+      WHEN 'unified' THEN
+        CASE WHEN k.stage = 'run' AND k.branch = 'temps' AND k.memory_space = 'gpu' THEN 1 ELSE 0
+        END
       WHEN 'dump' THEN CASE WHEN k.branch = 'unlisted' AND k.stage = 'compile' THEN 1 ELSE 0 END
-      ELSE CASE WHEN k.branch = 'accumulated' THEN 1 ELSE 0 END
+      ELSE
+        CASE WHEN k.stage = 'compile' AND k.branch = 'accumulated' AND k.memory_space = 'hbm' THEN 1
+          ELSE 0 END
     END AS applies
   FROM known k
   CROSS JOIN levers l
@@ -233,4 +260,5 @@ FROM sized z
 -- Of a size that can't be meant nothing is to be tuned.
 WHERE z.applies = 1 AND (z.branch <> 'absurd' OR z.lever = 'shape')
   AND NOT (z.has_plan = 1
-    AND z.lever IN ('donation', 'fused_attention', 'checkpoint', 'shard_arguments', 'micro_batch'));
+    AND z.lever IN ('donation', 'fused_attention', 'checkpoint', 'shard_arguments', 'micro_batch',
+      'smaller'));

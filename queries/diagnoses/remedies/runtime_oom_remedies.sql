@@ -4,7 +4,7 @@
 --   capture_id: the log
 --   device_id: NULL
 --   module_id: the matched module
---   position: from 1, those that make it fit first
+--   position: from 1, those that make it fit first, then those that save most
 --   fix: what to do
 --   saving_bytes: what it saves at most (bytes); NULL when that can't be told
 --   needs_bytes: what is needed then (bytes); NULL when that can't be told
@@ -35,7 +35,12 @@ SELECT
   f.module_id,
   ROW_NUMBER() OVER (
     PARTITION BY f.oom_event_id
-    ORDER BY COALESCE(l.fits, 0) DESC, l.part, l.preference, l.fix
+    ORDER BY
+      COALESCE(l.fits, 0) DESC,
+      l.part,
+      l.saving_bytes DESC NULLS LAST,
+      l.preference,
+      l.fix
   ) AS position,
   l.fix,
   l.saving_bytes,
