@@ -70,6 +70,7 @@ class AllocatorDump : public Block {
       event_.Set(Field::kFree, g[1]);
       event_.Set(Field::kCapacity, g[2]);
     } else if (P().stat.Starts(line, &g)) {
+      chunks_end_ = true;
       if (!TakeStat()) return false;
     } else if (P().passed_over.StartsWith(line) == 0) {
       return false;

@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "ingest/log/log_importer.h"
 #include "ingest/plan/hlo_importer.h"
 #include "ingest/source/source.h"
 #include "ingest/xplane/xplane_importer.h"
@@ -48,6 +49,10 @@ void RuleDatabase::Ingest(const std::string& xspace_bytes, const std::string& ru
 void RuleDatabase::IngestPlan(const std::string& hlo_bytes, const std::string& run) {
   Store(database_, hlo_bytes, "/" + run + "/" + std::to_string(++captures_) + ".hlo.pb", run,
         ImportHlo);
+}
+
+void RuleDatabase::IngestText(const std::string& text, const std::string& run) {
+  Store(database_, text, "/" + run + "/" + std::to_string(++captures_) + ".log", run, ImportLog);
 }
 
 void RuleDatabase::Execute(const std::string& sql) { database_.connection().exec(sql); }

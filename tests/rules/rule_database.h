@@ -50,6 +50,8 @@ class RuleDatabase {
   void Ingest(const std::string& xspace_bytes, const std::string& run = "run1");
   // A bare module proto: a plan without devices.
   void IngestPlan(const std::string& hlo_bytes, const std::string& run = "run1");
+  // What a program or a compiler printed.
+  void IngestText(const std::string& text, const std::string& run = "run1");
   void Execute(const std::string& sql);
 
   std::vector<Finding> Findings(const std::string& rule);
