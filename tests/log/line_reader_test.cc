@@ -59,7 +59,8 @@ TEST(LineReaderTest, WhatStandsBeyondTheCutIsNotFound) {
   const std::string far(LineReader::kMaxLineBytes + 10, 'x');
   const Pattern needle("needle");
   for (const std::string& end : {std::string("\n"), std::string(3 << 20, 'y') + "\n"}) {
-    const auto source = MemorySource(far + "needle" + end + "needle 2\n");
+    const std::string text = far + "needle" + end + "needle 2\n";
+    const auto source = MemorySource(text);
     LineReader reader(*source);
     ASSERT_TRUE(reader.SkipTo(needle));
     LineReader::Line found;

@@ -32,7 +32,8 @@ WITH enclosed AS (
 ordered_enclosed AS (
   SELECT
     b.oom_event_id,
-    COALESCE(b.op_name || ', ', '') || CAST(b.each_bytes AS VARCHAR(20)) || ' bytes each' AS label,
+    'between two holes: ' || COALESCE(b.op_name || ', ', '') || CAST(b.each_bytes AS VARCHAR(20))
+      || ' bytes each' AS label,
     b.count,
     b.bytes,
     ROW_NUMBER() OVER (

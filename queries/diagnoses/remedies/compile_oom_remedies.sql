@@ -4,7 +4,8 @@
 --   capture_id: the log
 --   device_id: NULL
 --   module_id: the matched module
---   position: from 1, those that make it fit first, then those that save most
+--   position: from 1, those that make it fit first, then those that save most; of equals
+--     those first that change no results
 --   fix: what to do
 --   saving_bytes: what it saves at most (bytes); NULL when that can't be told
 --   needs_bytes: what is needed then (bytes); NULL when that can't be told
@@ -38,6 +39,7 @@ SELECT
     ORDER BY
       COALESCE(l.fits, 0) DESC,
       l.part,
+      l.changes_results,
       l.saving_bytes DESC NULLS LAST,
       l.preference,
       l.fix
