@@ -9,24 +9,13 @@
 #include <utility>
 
 #include "ingest/plan/buffer_assignment.h"
+#include "ingest/plan/printed_shape.h"
 #include "ingest/plan/shape.h"
 
 namespace oomdb {
 namespace {
 
 bool IsDigit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
-
-// Without the {…} behind every array in it.
-std::string WithoutLayouts(std::string_view text) {
-  std::string shape;
-  bool in_layout = false;
-  for (const char c : text) {
-    in_layout = in_layout || c == '{';
-    if (!in_layout) shape += c;
-    if (c == '}') in_layout = false;
-  }
-  return shape;
-}
 
 // The elements of `(a[1,2], b[], …)`, of the outermost tuple only.
 int64_t TupleSize(std::string_view shape) {
@@ -40,28 +29,6 @@ int64_t TupleSize(std::string_view shape) {
     if (c == '(' || c == '[') ++depth;
   }
   return shape == "()" || !any ? 0 : elements + 1;
-}
-
-std::optional<int64_t> ArrayBytes(std::string_view dtype, std::string_view dimensions,
-                                  std::string_view layout) {
-  proto::ShapeProto shape;
-  const std::optional<int32_t> type = ElementTypeOf(dtype);
-  if (!type.has_value()) return std::nullopt;
-  shape.set_element_type(*type);
-  TextCursor cursor(dimensions);
-  while (!cursor.empty()) {
-    cursor.Take("<=");
-    const std::optional<int64_t> dimension = cursor.TakeNumber();
-    if (!dimension.has_value()) return std::nullopt;
-    shape.add_dimensions(*dimension);
-    if (!cursor.Take(",") && !cursor.empty()) return std::nullopt;
-  }
-  if (const size_t at = layout.find("E("); at != std::string_view::npos) {
-    TextCursor bits(layout.substr(at + 2));
-    if (const std::optional<int64_t> number = bits.TakeNumber())
-      shape.mutable_layout()->set_element_size_in_bits(*number);
-  }
-  return UnpaddedBytes(shape);
 }
 
 void TakeAttribute(TextCursor& cursor, PlanAllocation& allocation, bool& live_out) {
@@ -209,14 +176,12 @@ void SetShape(std::string_view text, PlanBuffer* buffer) {
     buffer->unpadded_bytes = kPointerBytes * TupleSize(buffer->shape);
     return;
   }
-  const std::string_view shape = buffer->shape;
-  const size_t open = shape.find('[');
-  const size_t brace = text.find('{');
-  if (brace != std::string_view::npos) buffer->layout = text.substr(brace);
-  if (open == std::string_view::npos || !shape.ends_with(']')) return;
-  buffer->dtype = shape.substr(0, open);
-  buffer->unpadded_bytes =
-      ArrayBytes(buffer->dtype, shape.substr(open + 1, shape.size() - open - 2), buffer->layout);
+  if (const size_t brace = text.find('{'); brace != std::string_view::npos)
+    buffer->layout = text.substr(brace);
+  if (const std::optional<PrintedShape> shape = ParsePrintedShape(text)) {
+    buffer->dtype = shape->dtype;
+    buffer->unpadded_bytes = shape->DenseBytes();
+  }
 }
 
 void SumAllocations(IssueLog& log, Plan* plan) {

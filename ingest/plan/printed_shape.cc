@@ -61,27 +61,27 @@ bool TakeLayout(Reader& reader, PrintedShape* shape) {
   for (std::vector<int64_t> packing; reader.Take("("); packing.clear()) {
     if (!reader.Numbers("", &packing) || !reader.Take(")")) return true;
   }
-  for (std::vector<int64_t> bits; reader.Take("E("); bits.clear()) {
+  if (std::vector<int64_t> bits; reader.Take("E(")) {
     if (!reader.Numbers("", &bits) || !reader.Take(")")) return true;
+    shape->element_bits = bits.front();
   }
   std::vector<int64_t> space;
   if (reader.Take("S(") && reader.Numbers("", &space)) shape->memory_space = space.front();
   return true;
 }
 
-std::optional<int64_t> Product(const std::vector<int64_t>& numbers, int64_t bits) {
-  int64_t elements = 1;
-  for (const int64_t number : numbers) {
-    if (__builtin_mul_overflow(elements, number, &elements)) return std::nullopt;
+// Of `dimensions` elements, in whole bytes.
+std::optional<int64_t> Bytes(const PrintedShape& shape, const std::vector<int64_t>& dimensions) {
+  const std::optional<int> type_bits = ElementBits(shape.dtype);
+  if (!type_bits.has_value()) return std::nullopt;
+  // Types below a byte take a whole one unless the layout packs them.
+  const bool packed = shape.element_bits > 0 && *type_bits > 0;
+  const int64_t bits = packed ? shape.element_bits : (*type_bits + 7) / 8 * 8;
+  int64_t product = bits % 8 == 0 ? bits / 8 : bits;
+  for (const int64_t dimension : dimensions) {
+    if (__builtin_mul_overflow(product, dimension, &product)) return std::nullopt;
   }
-  int64_t all_bits = 0;
-  if (__builtin_mul_overflow(elements, bits < 8 ? 8 : bits, &all_bits)) {
-    // Bytes may fit where bits do not.
-    int64_t bytes = 0;
-    if (__builtin_mul_overflow(elements, (bits < 8 ? 8 : bits) / 8, &bytes)) return std::nullopt;
-    return bytes;
-  }
-  return all_bits / 8;
+  return bits % 8 == 0 ? product : product / 8 + (product % 8 != 0);
 }
 
 }  // namespace
@@ -93,15 +93,10 @@ std::string PrintedShape::WithoutLayout() const {
   return text + "]";
 }
 
-std::optional<int64_t> PrintedShape::DenseBytes() const {
-  const std::optional<int> bits = ElementBits(dtype);
-  if (!bits.has_value()) return std::nullopt;
-  return Product(dimensions, *bits);
-}
+std::optional<int64_t> PrintedShape::DenseBytes() const { return Bytes(*this, dimensions); }
 
 std::optional<int64_t> PrintedShape::TiledBytes() const {
-  const std::optional<int> bits = ElementBits(dtype);
-  if (!bits.has_value() || tile.empty() || minor_to_major.size() != dimensions.size() ||
+  if (tile.empty() || minor_to_major.size() != dimensions.size() ||
       tile.size() > dimensions.size()) {
     return std::nullopt;
   }
@@ -116,7 +111,7 @@ std::optional<int64_t> PrintedShape::TiledBytes() const {
       return std::nullopt;
     }
   }
-  return Product(padded, *bits);
+  return Bytes(*this, padded);
 }
 
 bool PrintedShape::IsSquare() const {

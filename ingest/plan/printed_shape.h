@@ -16,6 +16,7 @@ struct PrintedShape {
   std::vector<int64_t> minor_to_major;  // Empty: no layout is printed.
   std::vector<int64_t> tile;            // The first tile, major to minor; empty: none.
   int64_t memory_space = 0;             // The N of S(N).
+  int64_t element_bits = 0;             // The N of E(N): elements are packed; 0: none is printed.
 
   // "bf16[4,512]".
   std::string WithoutLayout() const;

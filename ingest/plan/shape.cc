@@ -99,13 +99,6 @@ std::optional<int> ElementBits(std::string_view dtype) {
   return std::nullopt;
 }
 
-std::optional<int32_t> ElementTypeOf(std::string_view dtype) {
-  for (size_t type = 0; type < kElementTypes.size(); ++type) {
-    if (kElementTypes[type].name == dtype) return static_cast<int32_t>(type);
-  }
-  return std::nullopt;
-}
-
 std::string PrintShape(const proto::ShapeProto& shape) {
   std::string text;
   AppendShape(shape, &text);

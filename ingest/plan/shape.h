@@ -38,9 +38,6 @@ std::string DtypeName(int32_t element_type);
 // std::nullopt: not known.
 std::optional<int> ElementBits(std::string_view dtype);
 
-// The number of a name that DtypeName gives; std::nullopt: none is known by it.
-std::optional<int32_t> ElementTypeOf(std::string_view dtype);
-
 // As XLA's HumanString prints it: "f32[8,128]", "(f32[2], s32[])", "f32[<=8]", "token[]". A tuple
 // of more than five elements has XLA's /*index=5*/ marks.
 std::string PrintShape(const proto::ShapeProto& shape);

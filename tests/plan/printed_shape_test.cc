@@ -24,6 +24,9 @@ TEST(PrintedShapeTest, ScalarsAndShapesWithoutLayout) {
   EXPECT_EQ(ParsePrintedShape("f32[]")->DenseBytes(), 4);
   EXPECT_EQ(ParsePrintedShape("u32[]{:S(2)}")->memory_space, 2);
   EXPECT_EQ(ParsePrintedShape("pred[<=10,3]")->DenseBytes(), 30);
+  EXPECT_EQ(ParsePrintedShape("s4[3]")->DenseBytes(), 3);
+  EXPECT_EQ(ParsePrintedShape("s4[3]{0:E(4)}")->DenseBytes(), 2);
+  EXPECT_EQ(ParsePrintedShape("token[]")->DenseBytes(), 0);
   EXPECT_EQ(ParsePrintedShape("f32[5]")->TiledBytes(), std::nullopt);
   EXPECT_EQ(ParsePrintedShape("f32[5,6]{1,0}")->TiledBytes(), std::nullopt);
 }
