@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -39,8 +40,13 @@ std::vector<std::string> NextCommands(const Options& options, const Report& repo
   if (!options.paths.empty()) {
     std::string paths;
     for (const std::string& path : options.paths) paths += " " + ShellQuote(path);
-    next.push_back(fmt::format("oomdb ingest --db oom.db{}", paths));
-    next.push_back("oomdb query --db oom.db \"SELECT * FROM findings\"");
+    // What came by standard input is gone.
+    const bool again =
+        std::find(options.paths.begin(), options.paths.end(), "-") == options.paths.end();
+    if (again) {
+      next.push_back(fmt::format("oomdb ingest --db oom.db{}", paths));
+      next.push_back("oomdb query --db oom.db \"SELECT * FROM findings\"");
+    }
   } else {
     next.push_back(fmt::format("oomdb query --db {} \"SELECT * FROM findings\"",
                                ShellQuote(options.database)));

@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kMaxTexts = 3;
 constexpr size_t kMaxEvents = 6;
-constexpr size_t kWords = 40;
+constexpr size_t kWords = 42;
 
 class ErrorTextSection : ReportPage {
  public:
@@ -31,7 +31,7 @@ class ErrorTextSection : ReportPage {
     if (text.path == "-") name = "standard input";
     if (text.main && text.events[*text.main].line)
       name += fmt::format(" line {}", *text.events[*text.main].line);
-    Section("ERROR TEXT  " + name, "read");
+    Section((text.failed ? "ERROR TEXT  " : "TEXT  ") + name, "read");
     if (text.main && !text.events[*text.main].message.empty())
       Indented(Truncate(Safe(text.events[*text.main].message), 3 * width_), 2);
     Numbers(text);

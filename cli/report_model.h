@@ -195,6 +195,7 @@ struct ReportErrorText {
   int64_t capture_id = 0;
   std::string path;
   std::vector<ReportErrorEvent> events;  // By line, all of them.
+  bool failed = false;                   // It tells of a failure, not only of statistics.
   std::optional<size_t> main;            // The event whose numbers and buffers follow.
   std::vector<ReportErrorNumber> numbers;
   std::vector<ReportGroup> buffers;  // That the text lists, equal ones together, largest first.

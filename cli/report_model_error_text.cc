@@ -16,7 +16,7 @@ struct NumberWords {
   std::string_view column, name, words;
 };
 constexpr auto kNumbers = std::to_array<NumberWords>({
-    {"used_bytes", "in use", "when the request failed"},
+    {"used_bytes", "in use", ""},
     {"free_bytes", "free", ""},
     {"largest_free_bytes", "largest", "the largest free block"},
     {"total_bytes", "total", "of the program"},
@@ -68,6 +68,7 @@ class TextReader {
       if (!event_ids_.empty()) ReadStatistics(event_ids_.front());
       return;
     }
+    text_.failed = true;
     const Row& row = rows.front();
     SetMain(Integer(row[0]));
     const bool compile = Text(row[1]) == "compile";
@@ -81,6 +82,16 @@ class TextReader {
   // No failure: statistics of a program that fits, or advice.
   void ReadStatistics(int64_t event) {
     SetMain(event);
+    // compiled.memory_analysis(): an alias is counted in arguments and in outputs.
+    const Row row =
+        Query(database_,
+              "SELECT arguments_bytes + output_bytes - COALESCE(alias_bytes, 0) + temp_bytes, "
+              "capacity_bytes FROM "
+              "oom_events WHERE oom_event_id = :event",
+              {{"event", main_}})
+            .rows.at(0);
+    AddNumber("needs", "arguments, outputs and temps, less aliased", MaybeInteger(row[0]));
+    AddNumber("capacity", "", MaybeInteger(row[1]));
     ReadNumbers(std::nullopt);
   }
 
