@@ -183,6 +183,39 @@ Json ToJson(const ReportAllocator& a) {
               {"live_at_the_end", std::move(live)}};
 }
 
+Json ToJson(const ReportErrorText& text) {
+  Json events = Json::array();
+  for (const ReportErrorEvent& event : text.events) {
+    events.push_back({{"line", OrNull(event.line)},
+                      {"kind", event.kind},
+                      {"fatal", OrNull(event.fatal)},
+                      {"memory_space", OrNull(event.memory_space)},
+                      {"allocator", OrNull(event.allocator)},
+                      {"repeat_count", event.repeat_count},
+                      {"message", OrNull(event.message)}});
+  }
+  Json numbers = Json::object();
+  for (const ReportErrorNumber& number : text.numbers)
+    numbers[number.key] = Number(number.bytes, "read");
+  Json buffers = Json::array();
+  for (size_t i = 0; i < text.buffers.size(); ++i) {
+    const ReportGroup& g = text.buffers[i];
+    buffers.push_back({{"bytes", Number(g.bytes, "read")},
+                       {"count", g.count},
+                       {"padding_bytes", Number(text.padding[i], "read")},
+                       {"shape", OrNull(g.shape)},
+                       {"op_name", OrNull(g.op_name)},
+                       {"source_file", OrNull(g.source_file)},
+                       {"source_line", OrNull(g.source_line)}});
+  }
+  return Json{{"path", text.path},
+              {"failed", text.failed},
+              {"main_event", text.main ? Json(*text.main) : Json(nullptr)},
+              {"numbers", std::move(numbers)},
+              {"buffers", std::move(buffers)},
+              {"events", std::move(events)}};
+}
+
 Json ToJson(const ReportProfile& profile) {
   Json lines = Json::array();
   for (const ReportProfileLine& line : profile.lines) {
@@ -213,6 +246,8 @@ std::string ReportJson(const Report& report) {
   for (const ReportFinding& f : report.findings) findings.push_back(ToJson(f));
   Json allocators = Json::array();
   for (const ReportAllocator& a : report.allocators) allocators.push_back(ToJson(a));
+  Json texts = Json::array();
+  for (const ReportErrorText& text : report.texts) texts.push_back(ToJson(text));
   const ReportCapture& shown = report.captures[report.shown];
   Json json{
       {"oomdb", {{"tool_version", kVersion}, {"schema_version", SchemaVersion()}}},
@@ -221,6 +256,7 @@ std::string ReportJson(const Report& report) {
       {"shown", {{"run", OrNull(shown.run)}, {"host", OrNull(shown.host)}, {"path", shown.path}}},
       {"plan", report.plan ? ToJson(*report.plan) : Json(nullptr)},
       {"run", report.run ? ToJson(*report.run, report.plan->capacity_evidence) : Json(nullptr)},
+      {"error_texts", std::move(texts)},
       {"allocators", std::move(allocators)},
       {"memory_profile", report.profile ? ToJson(*report.profile) : Json(nullptr)},
       {"quiet", report.quiet}};

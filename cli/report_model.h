@@ -185,6 +185,7 @@ struct ReportErrorEvent {
 
 // A number that an error text states, in the words of the section.
 struct ReportErrorNumber {
+  std::string key;    // Its column in oom_events; needed_bytes, short_bytes: in oom_failures.
   std::string name;   // "needs", "arguments", ...
   std::string words;  // What it is, where the name does not say it.
   int64_t bytes = 0;

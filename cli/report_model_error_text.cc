@@ -72,9 +72,10 @@ class TextReader {
     const Row& row = rows.front();
     SetMain(Integer(row[0]));
     const bool compile = Text(row[1]) == "compile";
-    AddNumber(compile ? "needs" : "request", compile ? "the program" : "", MaybeInteger(row[2]));
-    AddNumber("capacity", "", MaybeInteger(row[3]));
-    AddNumber("short by", "", MaybeInteger(row[4]));
+    AddNumber("needed_bytes", compile ? "needs" : "request", compile ? "the program" : "",
+              MaybeInteger(row[2]));
+    AddNumber("capacity_bytes", "capacity", "", MaybeInteger(row[3]));
+    AddNumber("short_bytes", "short by", "", MaybeInteger(row[4]));
     ReadNumbers(MaybeInteger(row[2]));
     ReadBuffers();
   }
@@ -90,8 +91,9 @@ class TextReader {
               "oom_events WHERE oom_event_id = :event",
               {{"event", main_}})
             .rows.at(0);
-    AddNumber("needs", "arguments, outputs and temps, less aliased", MaybeInteger(row[0]));
-    AddNumber("capacity", "", MaybeInteger(row[1]));
+    AddNumber("needed_bytes", "needs", "arguments, outputs and temps, less aliased",
+              MaybeInteger(row[0]));
+    AddNumber("capacity_bytes", "capacity", "", MaybeInteger(row[1]));
     ReadNumbers(std::nullopt);
   }
 
@@ -101,8 +103,10 @@ class TextReader {
     text_.main = static_cast<size_t>(found - event_ids_.begin());
   }
 
-  void AddNumber(std::string_view name, std::string_view words, std::optional<int64_t> bytes) {
-    if (bytes) text_.numbers.push_back({std::string(name), std::string(words), *bytes});
+  void AddNumber(std::string_view key, std::string_view name, std::string_view words,
+                 std::optional<int64_t> bytes) {
+    if (bytes)
+      text_.numbers.push_back({std::string(key), std::string(name), std::string(words), *bytes});
   }
 
   void ReadNumbers(std::optional<int64_t> needed) {
@@ -117,7 +121,7 @@ class TextReader {
       const std::optional<int64_t> bytes = MaybeInteger(row[i]);
       // What is needed stands above already.
       if (kNumbers[i].column == "used_bytes" && bytes == needed) continue;
-      AddNumber(kNumbers[i].name, kNumbers[i].words, bytes);
+      AddNumber(kNumbers[i].column, kNumbers[i].name, kNumbers[i].words, bytes);
     }
   }
 

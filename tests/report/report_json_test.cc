@@ -44,6 +44,31 @@ TEST(ReportJsonTest, NoSizeWithoutEvidence) {
   ExpectEvidence(Json::parse(ReportJson(MisfitReport())), "");
 }
 
+TEST(ReportJsonTest, WhatAnErrorTextStates) {
+  Report report = MisfitReport();
+  ReportErrorText text;
+  text.path = "/logs/train.log";
+  text.failed = true;
+  text.events.push_back({12, "T1", true, "hbm", "", "Ran out of memory", 3});
+  text.main = 0;
+  text.numbers.push_back({"needed_bytes", "needs", "the program", 4096});
+  ReportGroup buffer;
+  buffer.bytes = 1024;
+  buffer.count = 2;
+  buffer.shape = "f32[128]";
+  text.buffers.push_back(buffer);
+  text.padding.push_back(std::nullopt);
+  report.texts.push_back(text);
+  const Json json = Json::parse(ReportJson(report));
+  ExpectEvidence(json, "");
+  const Json& shown = json["error_texts"][0];
+  EXPECT_EQ(shown["numbers"]["needed_bytes"]["value"], 4096);
+  EXPECT_EQ(shown["events"][0]["line"], 12);
+  EXPECT_EQ(shown["events"][0]["repeat_count"], 3);
+  EXPECT_TRUE(shown["events"][0]["allocator"].is_null());
+  EXPECT_TRUE(shown["buffers"][0]["padding_bytes"].is_null());
+}
+
 TEST(ReportJsonTest, NamesMayBeAnyBytes) {
   Report report = MisfitReport();
   report.findings[0].title = "broken \xff\xfe utf-8 \"quoted\"\n";
