@@ -228,8 +228,9 @@ void RegisterIngest(CLI::App& app, ExitCode& exit_code) {
   verb->footer(
       "The same capture again changes nothing, except --run, --host and --label where given.\n"
       "Paths in a manifest are relative to its folder; what it says wins over --run and --host.\n"
-      "--explain-time: read (and decompress, hash), parse, replay (of plans), write, index (made "
-      "after\nthe rows of a large first capture, else part of write), other.\n"
+      "--explain-time: read (and decompress, hash), parse, replay (of plans; what there is to "
+      "wait\n"
+      "for it), write (and index, commit), other.\n"
       "Exit: 0 all stored, 1 nothing stored, 4 part was rejected or truncated.\n"
       "Example: oomdb ingest --db oom.db logs/");
   verb->callback([options, &exit_code] { exit_code = Run(*options); });

@@ -20,11 +20,10 @@ enum class Phase {
   kRead,    // Bytes of the capture: opening, decompressing, hashing, reading.
   kParse,   // Bytes to facts.
   kReplay,  // HLO protos to plans, their heap traces replayed.
-  kWrite,   // Facts to rows, and the transaction's end, which waits for the disk.
-  kIndex,   // Indexes made after the rows.
+  kWrite,   // Facts to rows and index entries, and the commit, which waits for the disk.
   kOther,   // None of these: opening the database, looking for files, talking.
 };
-inline constexpr size_t kPhases = 6;
+inline constexpr size_t kPhases = 5;
 
 class PhaseTimes {
  public:
