@@ -1,83 +1,39 @@
-// Whole commands side by side on one capture, in one run: `oomdb ingest` into a fresh database and
-// libprotobuf's parse. They take turns, so that a busy machine is busy for both; what is printed
-// are medians, and the ratio.
+// Whole commands side by side on one capture, in one run: `oomdb ingest` into a fresh database,
+// libprotobuf's parse, `cat`, and the commands of XProf where it is installed. They take turns, so
+// that a busy machine is busy for all; what is printed are medians, and ratios to oomdb's.
 #include <fmt/format.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "bench/measured_command.h"
 #include "ingest/source/source.h"
 
+namespace oomdb {
 namespace {
 
 namespace fs = std::filesystem;
 
-struct Sample {
-  double wall_s = 0;
-  double cpu_s = 0;
-  double memory_mib = 0;  // Peak resident, mapped file pages included.
-};
+constexpr const char* kXprof = "xprof.cli.xprof_cli";
 
-// Throws std::runtime_error when the command fails.
-Sample RunOnce(const std::vector<std::string>& command) {
-  std::vector<char*> arguments;
-  for (const std::string& part : command) arguments.push_back(const_cast<char*>(part.c_str()));
-  arguments.push_back(nullptr);
-  const auto start = std::chrono::steady_clock::now();
-  const pid_t child = fork();
-  if (child == 0) {
-    if (freopen("/dev/null", "w", stdout) == nullptr ||
-        freopen("/dev/null", "w", stderr) == nullptr)
-      _exit(126);
-    execv(arguments[0], arguments.data());
-    _exit(127);
-  }
-  int status = 0;
-  rusage usage{};
-  wait4(child, &status, 0, &usage);
-  Sample sample;
-  sample.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  const auto seconds = [](const timeval& t) {
-    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
-  };
-  sample.cpu_s = seconds(usage.ru_utime) + seconds(usage.ru_stime);
-  sample.memory_mib = static_cast<double>(usage.ru_maxrss) / 1024;
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-    throw std::runtime_error(command[0] + " failed on " + command.back());
-  }
-  return sample;
-}
-
-double Median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
-
-struct Series {
-  std::vector<double> wall, cpu, memory;
-  void Add(const Sample& s) {
-    wall.push_back(s.wall_s);
-    cpu.push_back(s.cpu_s);
-    memory.push_back(s.memory_mib);
-  }
-  std::string Row(const char* name) const {
-    return fmt::format("{:<28}{:>9.3f}{:>9.3f}{:>12.0f}\n", name, Median(wall), Median(cpu),
-                       Median(memory));
-  }
+struct Contestant {
+  std::string name;
+  // Of a round, which is given as a folder of its own: nothing is there yet.
+  std::function<std::vector<std::string>(const fs::path& folder)> command;
+  int rounds = 0;
+  Series series;
 };
 
 // A plain copy, so that nobody's decompression is measured.
 void CopyPlain(const std::string& from, const fs::path& to) {
-  const auto source = oomdb::OpenSource(from);
+  const auto source = OpenSource(from);
   std::ofstream out(to, std::ios::binary);
   std::string buffer(size_t{1} << 20, '\0');
   for (uint64_t at = 0; at < source->size();) {
@@ -86,42 +42,151 @@ void CopyPlain(const std::string& from, const fs::path& to) {
     out.write(buffer.data(), static_cast<std::streamsize>(part));
     at += part;
   }
+  if (!out.flush()) throw std::runtime_error(to.string() + " can't be written");
 }
 
-int Compare(const std::string& path, int rounds) {
-  const fs::path folder = fs::temp_directory_path() / fmt::format("oomdb-bench-{}", getpid());
-  fs::create_directories(folder);
-  const fs::path capture = folder / "bench.xplane.pb";
-  const fs::path database = folder / "bench.db";
-  CopyPlain(path, capture);
-  Series ingest, parse;
-  for (int round = 0; round < rounds; ++round) {
-    parse.Add(RunOnce({PARSE_PROGRAM, capture.string()}));
-    fs::remove(database);
-    ingest.Add(RunOnce({OOMDB_PROGRAM, "ingest", "--db", database.string(), capture.string()}));
+bool HasXprof() {
+  try {
+    RunMeasured({"python3", "-c", "import xprof.cli.xprof_cli"});
+    return true;
+  } catch (const std::runtime_error&) {
+    return false;
   }
-  const double megabytes = static_cast<double>(fs::file_size(capture)) / 1e6;
-  const double kept = 100.0 * static_cast<double>(fs::file_size(database)) /
-                      static_cast<double>(fs::file_size(capture));
-  fs::remove_all(folder);
-  fmt::print("{} ({:.1f} MB), medians of {} runs each, taking turns\n", path, megabytes, rounds);
-  fmt::print("{:<28}{:>9}{:>9}{:>12}\n", "", "wall s", "cpu s", "memory MiB");
-  fmt::print("{}{}", parse.Row("libprotobuf, arena parse"), ingest.Row("oomdb ingest"));
-  fmt::print("ratio{:>32.2f}{:>9.2f}\n", Median(ingest.wall) / Median(parse.wall),
-             Median(ingest.cpu) / Median(parse.cpu));
-  fmt::print("the database is {:.1f} % of the capture\n", kept);
+}
+
+// `python3 -m xprof… VERB` on a log folder with the capture, at a path that its cache doesn't know.
+std::vector<std::string> XprofCommand(const char* verb, const fs::path& capture,
+                                      const fs::path& folder) {
+  const fs::path run = folder / "plugins/profile/bench";
+  fs::create_directories(run);
+  fs::create_hard_link(capture, run / "host.xplane.pb");
+  return {"env",
+          "TMPDIR=" + folder.string(),
+          "HOME=" + folder.string(),
+          "python3",
+          "-m",
+          kXprof,
+          verb,
+          "--logdir=" + folder.string(),
+          "bench"};
+}
+
+struct Options {
+  std::string capture;
+  int rounds = 7;
+  int xprof_rounds = 1;
+  std::string events = "memory";
+};
+
+std::vector<Contestant> Contestants(const Options& options, const fs::path& capture) {
+  std::vector<Contestant> all;
+  all.push_back({"oomdb ingest",
+                 [&options, capture](const fs::path& folder) -> std::vector<std::string> {
+                   return {OOMDB_PROGRAM,   "ingest", "--events",
+                           options.events,  "--db",   (folder / "bench.db").string(),
+                           capture.string()};
+                 },
+                 options.rounds,
+                 {}});
+  all.push_back({"libprotobuf, arena parse",
+                 [capture](const fs::path&) -> std::vector<std::string> {
+                   return {PARSE_PROGRAM, capture.string()};
+                 },
+                 options.rounds,
+                 {}});
+  all.push_back({"cat",
+                 [capture](const fs::path&) -> std::vector<std::string> {
+                   // Into a pipe: cat would not read what goes to /dev/null.
+                   return {"sh", "-c", "cat \"$0\" | cat >/dev/null", capture.string()};
+                 },
+                 options.rounds,
+                 {}});
+  if (options.xprof_rounds == 0) return all;
+  if (!HasXprof()) {
+    std::fprintf(stderr,
+                 "bench_compare: python3 can't import xprof, so its commands are left out; "
+                 "pip install xprof, in an environment that is active\n");
+    return all;
+  }
+  for (const char* verb : {"get_memory_profile", "create_events_db"}) {
+    all.push_back(
+        {fmt::format("xprof {}", verb),
+         [verb, capture](const fs::path& folder) { return XprofCommand(verb, capture, folder); },
+         options.xprof_rounds,
+         {}});
+  }
+  return all;
+}
+
+// A folder that goes when this does.
+class TemporaryFolder {
+ public:
+  explicit TemporaryFolder(fs::path path) : path_(std::move(path)) {
+    fs::create_directories(path_);
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  const fs::path& path() const { return path_; }
+
+ private:
+  const fs::path path_;
+};
+
+int Compare(const Options& options) {
+  const TemporaryFolder folder(fs::temp_directory_path() / fmt::format("oomdb-bench-{}", getpid()));
+  const fs::path capture = folder.path() / "bench.xplane.pb";
+  CopyPlain(options.capture, capture);
+  std::vector<Contestant> all = Contestants(options, capture);
+  uintmax_t database_bytes = 0;
+  for (int round = 0; round < std::max(options.rounds, options.xprof_rounds); ++round) {
+    for (Contestant& contestant : all) {
+      if (round >= contestant.rounds) continue;
+      const TemporaryFolder own(folder.path() / "round");
+      contestant.series.Add(RunMeasured(contestant.command(own.path())));
+      if (fs::exists(own.path() / "bench.db"))
+        database_bytes = fs::file_size(own.path() / "bench.db");
+    }
+  }
+  const auto capture_bytes = static_cast<double>(fs::file_size(capture));
+  fmt::print("{} ({:.1f} MB), --events {}, medians of runs that took turns\n", options.capture,
+             capture_bytes / 1e6, options.events);
+  fmt::print("{:<28}{:>5}{:>9}{:>9}{:>9}{:>12}{:>20}\n", "", "runs", "wall s", "cpu s", "user s",
+             "memory MiB", "oomdb's cpu to it");
+  const double ours = Median(all.front().series.cpu);
+  for (const Contestant& contestant : all) {
+    const Series& series = contestant.series;
+    fmt::print("{:<28}{:>5}{:>9.3f}{:>9.3f}{:>9.3f}{:>12.0f}{:>20.3f}\n", contestant.name,
+               contestant.rounds, Median(series.wall), Median(series.cpu), Median(series.user),
+               Median(series.memory), ours / Median(series.cpu));
+  }
+  fmt::print("the database is {:.1f} % of the capture\n",
+             100.0 * static_cast<double>(database_bytes) / capture_bytes);
   return 0;
 }
 
 }  // namespace
+}  // namespace oomdb
 
 int main(int argc, char** argv) {
-  if (argc < 2 || argc > 3) {
-    std::fprintf(stderr, "usage: bench_compare CAPTURE [ROUNDS]\n");
-    return 2;
-  }
+  oomdb::Options options;
+  CLI::App app("Measures `oomdb ingest` of a capture beside what else reads it");
+  app.add_option("CAPTURE", options.capture, "An .xplane.pb file, compressed or not")->required();
+  app.add_option("ROUNDS", options.rounds, "How often each command runs")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  app.add_option("--xprof-rounds", options.xprof_rounds,
+                 "How often XProf's commands run, which take long; 0: not at all")
+      ->check(CLI::Range(0, 1000))
+      ->capture_default_str();
+  app.add_option("--events", options.events, "As `oomdb ingest --events`")
+      ->check(CLI::IsMember({"memory", "all", "none"}))
+      ->capture_default_str();
+  CLI11_PARSE(app, argc, argv);
   try {
-    return Compare(argv[1], argc == 3 ? std::max(1, std::atoi(argv[2])) : 7);
+    return oomdb::Compare(options);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "bench_compare: %s\n", error.what());
     return 1;

@@ -3,6 +3,8 @@
 #include <string_view>
 #include <utility>
 
+#include "ingest/base/phases.h"
+
 namespace oomdb {
 namespace {
 
@@ -37,6 +39,7 @@ const std::string& ReadCapture::compression() const {
 
 void ReadCapture::HandOver(const Importer* with, const ImportOptions& options,
                            FactSink& sink) const {
+  const InPhase parsing(Phase::kParse);
   if (facts != nullptr) {
     facts->Replay(sink);
   } else if (dump.has_value()) {

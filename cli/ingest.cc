@@ -4,9 +4,11 @@
 #include <CLI/CLI.hpp>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "cli/explain_time.h"
 #include "cli/ingest_job.h"
 #include "cli/interrupt.h"
 #include "cli/manifest.h"
@@ -31,6 +33,7 @@ struct Options {
   int threads = 1;
   bool verbose = false;
   bool tee = false;
+  bool explain_time = false;
 };
 
 EventSelection ParseEvents(const std::string& text) {
@@ -65,6 +68,7 @@ class Talk : public IngestObserver {
   explicit Talk(bool verbose) : verbose_(verbose) {}
 
   void Stored(const std::string& path, const CaptureSummary& summary) override {
+    stored_.push_back(path);
     // Of what is there already, the last line says how many.
     if (summary.already_there && !summary.truncated && !verbose_) return;
     std::string what;
@@ -107,6 +111,9 @@ class Talk : public IngestObserver {
     progress_.Show(files, all_files, bytes, all_bytes);
   }
 
+  // What was stored, or there already.
+  const std::vector<std::string>& stored() const { return stored_; }
+
   void Line(const std::string& text) {
     progress_.Clear();
     std::cerr << Sanitize(text) << '\n';
@@ -114,6 +121,7 @@ class Talk : public IngestObserver {
 
  private:
   const bool verbose_;
+  std::vector<std::string> stored_;
   oomdb::Progress progress_;
 };
 
@@ -144,6 +152,13 @@ std::string NextCommand(const std::string& database) {
 }
 
 ExitCode Run(const Options& options) {
+  std::optional<PhaseTimes> times;
+  if (options.explain_time) {
+    if (options.threads > 1) {
+      throw Error("--explain-time follows one thread: leave -j out", ExitCode::kUsage);
+    }
+    times.emplace();
+  }
   IngestRequest request;
   request.paths = options.paths;
   if (!options.run.empty()) request.run = options.run;
@@ -171,6 +186,7 @@ ExitCode Run(const Options& options) {
   } else if (totals.stored > 0) {
     talk.Line("next: " + NextCommand(options.database));
   }
+  if (times.has_value()) std::cerr << ExplainTime(*times, talk.stored());
   return totals.exit_code();
 }
 
@@ -205,11 +221,16 @@ void RegisterIngest(CLI::App& app, ExitCode& exit_code) {
       ->capture_default_str();
   verb->add_flag("--tee", options->tee,
                  "Pass standard input through to standard output as it arrives");
+  verb->add_flag("--explain-time", options->explain_time,
+                 "Also say what the time went into, and how it compares to reading the files");
   verb->add_flag("-v,--verbose", options->verbose,
                  "Also say what was passed over or there already");
   verb->footer(
       "The same capture again changes nothing, except --run, --host and --label where given.\n"
       "Paths in a manifest are relative to its folder; what it says wins over --run and --host.\n"
+      "--explain-time: read (and decompress, hash), parse, replay (of plans; what there is to "
+      "wait\n"
+      "for it), write (and index, commit), other.\n"
       "Exit: 0 all stored, 1 nothing stored, 4 part was rejected or truncated.\n"
       "Example: oomdb ingest --db oom.db logs/");
   verb->callback([options, &exit_code] { exit_code = Run(*options); });

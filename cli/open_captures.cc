@@ -40,7 +40,7 @@ Database OpenCaptures(const std::vector<std::string>& paths, const std::string& 
     }
     return Database::OpenReadOnly(file, Catalogue::Get().views(), overrides);
   }
-  Database database = Database::Throwaway(Catalogue::Get().views(), overrides);
+  Database database = Database::ThrowawayWithLazyViews(Catalogue::Get().views(), overrides);
   AddCaptures(database, paths, exit_code, run, standard_input);
   return database;
 }

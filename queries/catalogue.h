@@ -14,6 +14,8 @@
 //   --   name: meaning (unit)
 //   -- how to read: …
 //   -- next: …
+//   -- empty without: TABLE (the view has no rows where that stored table has none: then a report
+//   --   doesn't compute it)
 // A text may go on in lines that begin with `--   `. Facts need id, title and columns, rules all of
 // it.
 //
@@ -52,7 +54,8 @@ struct CatalogueEntry {
   std::vector<ColumnMeaning> columns;
   std::string how_to_read;
   std::string next;
-  std::string select;  // What follows CREATE VIEW <id> AS.
+  std::string empty_without;  // A table's name; empty: nothing is said.
+  std::string select;         // What follows CREATE VIEW <id> AS.
 };
 
 class Catalogue {

@@ -160,6 +160,17 @@ CatalogueEntry RulesView(const std::vector<CatalogueEntry>& entries) {
 
 }  // namespace
 
+EvidenceSql EvidenceOf(const std::set<std::string>& rules,
+                       const std::vector<CatalogueEntry>& entries) {
+  std::vector<CatalogueEntry> asked;
+  for (const CatalogueEntry& entry : entries) {
+    const std::string_view suffix = entry.kind == ViewKind::kItems ? "_items" : "_remedies";
+    if (entry.kind != ViewKind::kItems && entry.kind != ViewKind::kRemedies) continue;
+    if (rules.count(std::string(WithoutSuffix(entry.id, suffix))) > 0) asked.push_back(entry);
+  }
+  return {FindingItems(asked).select, Remedies(asked).select};
+}
+
 std::vector<CatalogueEntry> GeneratedViews(const std::vector<CatalogueEntry>& entries) {
   std::vector<CatalogueEntry> views = {Findings(entries), FindingItems(entries), Remedies(entries),
                                        RulesView(entries)};

@@ -3,97 +3,157 @@
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <fmt/format.h>
 
-#include <cctype>
 #include <set>
 #include <string>
+#include <utility>
+
+#include "schema/sql_names.h"
 
 namespace oomdb {
 namespace {
 
-// The identifiers of a statement, without those in comments and texts: what it may mention.
-std::set<std::string> Identifiers(std::string_view sql) {
-  std::set<std::string> found;
-  for (size_t i = 0; i < sql.size();) {
-    const char c = sql[i];
-    if (c == '-' && i + 1 < sql.size() && sql[i + 1] == '-') {
-      i = std::min(sql.find('\n', i), sql.size());
-    } else if (c == '\'') {
-      i = std::min(sql.find('\'', i + 1), sql.size() - 1) + 1;
-    } else if (std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_') {
-      size_t end = i;
-      while (end < sql.size() &&
-             (std::isalnum(static_cast<unsigned char>(sql[end])) != 0 || sql[end] == '_'))
-        ++end;
-      found.emplace(sql.substr(i, end - i));
-      i = end;
-    } else {
-      ++i;
-    }
-  }
-  return found;
+bool IsEvidence(const CatalogueEntry& entry) {
+  return entry.kind == ViewKind::kItems || entry.kind == ViewKind::kRemedies;
 }
 
+// The rule whose findings the items or remedies belong to.
+std::string_view RuleOf(const CatalogueEntry& entry) {
+  return std::string_view(entry.id).substr(0, entry.id.rfind('_'));
+}
+
+// Orders the views that were asked for, and those that they stand on, each after those it mentions.
 class Planner {
  public:
   explicit Planner(const Catalogue& catalogue) : catalogue_(catalogue) {}
 
-  std::vector<std::string> Order() {
-    for (const CatalogueEntry& entry : catalogue_.entries()) {
-      const bool asked = entry.kind == ViewKind::kRule || entry.kind == ViewKind::kItems ||
-                         entry.kind == ViewKind::kRemedies;
-      if (asked) Visit(entry);
-    }
-    return std::move(order_);
-  }
-
- private:
   void Visit(const CatalogueEntry& entry) {
     if (!visited_.insert(entry.id).second) return;
-    const std::set<std::string> names = Identifiers(entry.select);
-    for (const std::string& name : names) {
+    const std::vector<std::string_view> names = SqlNames(entry.select);
+    for (const std::string_view name : names) {
       // A plain view over a stored table has that table's indexes.
       if (name.starts_with("stored_")) return;
     }
-    for (const std::string& name : names) {
-      if (const CatalogueEntry* mentioned = catalogue_.Find(name)) Visit(*mentioned);
+    if (empty_tables_.count(entry.empty_without) == 0) {
+      for (const std::string_view name : names) {
+        if (const CatalogueEntry* mentioned = catalogue_.Find(name)) Visit(*mentioned);
+      }
     }
     // Items and remedies are asked for once: they may stay views.
-    if (entry.kind == ViewKind::kFact || entry.kind == ViewKind::kRule) order_.push_back(entry.id);
+    if (entry.kind == ViewKind::kFact || entry.kind == ViewKind::kRule) order_.push_back(&entry);
   }
 
+  void VisitRules() {
+    for (const CatalogueEntry& entry : catalogue_.entries()) {
+      if (entry.kind == ViewKind::kRule) Visit(entry);
+    }
+  }
+
+  // What views without rows stand on is not visited.
+  void SetEmptyTables(std::set<std::string> tables) { empty_tables_ = std::move(tables); }
+
+  // Those since it was last asked.
+  std::vector<const CatalogueEntry*> TakeOrder() { return std::exchange(order_, {}); }
+
+ private:
   const Catalogue& catalogue_;
+  std::set<std::string> empty_tables_;
   std::set<std::string> visited_;
-  std::vector<std::string> order_;
+  std::vector<const CatalogueEntry*> order_;
 };
+
+// Of the tables that views are empty without.
+std::set<std::string> EmptyTables(Database& database, const Catalogue& catalogue) {
+  std::set<std::string> empty;
+  for (const CatalogueEntry& entry : catalogue.entries()) {
+    const std::string& table = entry.empty_without;
+    if (table.empty() || empty.count(table) > 0) continue;
+    SQLite::Statement any(database.connection(), fmt::format("SELECT 1 FROM {} LIMIT 1", table));
+    if (!any.executeStep()) empty.insert(table);
+  }
+  return empty;
+}
+
+// The rules that found something; all of them are tables.
+std::set<std::string> RulesWithFindings(Database& database, const Catalogue& catalogue) {
+  std::set<std::string> rules;
+  for (const CatalogueEntry* rule : catalogue.Rules()) {
+    SQLite::Statement any(database.connection(), fmt::format("SELECT 1 FROM {} LIMIT 1", rule->id));
+    if (any.executeStep()) rules.insert(rule->id);
+  }
+  return rules;
+}
+
+// Replaces the view by a table of what `select` gives, or of the catalogue's columns and no rows.
+void Replace(Database& database, const CatalogueEntry& entry, const std::string& as) {
+  SQLite::Database& connection = database.connection();
+  // Where the views of this session are: see Database::OpenReadOnly and Database::Throwaway.
+  const std::string schema = database.path().empty() ? "main" : "temp";
+  database.ForgetView(entry.id);
+  SQLite::Statement made(connection,
+                         fmt::format("SELECT type FROM {}.sqlite_schema WHERE name = ?", schema));
+  made.bind(1, entry.id);
+  if (made.executeStep()) {
+    const std::string type = made.getColumn(0).getString();
+    made.reset();
+    connection.exec(
+        fmt::format("DROP {} {}.{}", type == "table" ? "TABLE" : "VIEW", schema, entry.id));
+  }
+  connection.exec(fmt::format("CREATE TABLE {}.{}{}", schema, entry.id, as));
+}
+
+void MakeEmpty(Database& database, const CatalogueEntry& entry) {
+  std::string columns;
+  for (const ColumnMeaning& column : entry.columns) {
+    columns += (columns.empty() ? "" : ", ") + column.name;
+  }
+  Replace(database, entry, " (" + columns + ")");
+}
 
 }  // namespace
 
 std::vector<std::string> MaterializationOrder(const Catalogue& catalogue) {
-  return Planner(catalogue).Order();
+  Planner planner(catalogue);
+  planner.VisitRules();
+  for (const CatalogueEntry& entry : catalogue.entries()) {
+    if (IsEvidence(entry)) planner.Visit(entry);
+  }
+  std::vector<std::string> ids;
+  for (const CatalogueEntry* entry : planner.TakeOrder()) ids.push_back(entry->id);
+  return ids;
 }
 
 void MaterializeRules(Database& database, const Catalogue& catalogue) {
-  for (const std::string& id : MaterializationOrder(catalogue)) {
-    MaterializeView(database, catalogue, id);
+  const std::set<std::string> empty_tables = EmptyTables(database, catalogue);
+  const auto make = [&](const std::vector<const CatalogueEntry*>& entries) {
+    for (const CatalogueEntry* entry : entries) {
+      if (empty_tables.count(entry->empty_without) > 0) {
+        MakeEmpty(database, *entry);
+      } else {
+        MaterializeView(database, catalogue, entry->id);
+      }
+    }
+  };
+  SQLite::Transaction transaction(database.connection());
+  Planner planner(catalogue);
+  planner.SetEmptyTables(empty_tables);
+  planner.VisitRules();
+  make(planner.TakeOrder());
+  // What only the evidence stands on is computed where there is something to give evidence of.
+  const std::set<std::string> found = RulesWithFindings(database, catalogue);
+  for (const CatalogueEntry& entry : catalogue.entries()) {
+    if (IsEvidence(entry) && found.count(std::string(RuleOf(entry))) > 0) planner.Visit(entry);
   }
+  make(planner.TakeOrder());
+  transaction.commit();
 }
 
 void MaterializeView(Database& database, const Catalogue& catalogue, const std::string& id,
                      const std::string& condition) {
-  SQLite::Database& connection = database.connection();
-  // Where the views of this session are: see Database::OpenReadOnly and Database::Throwaway.
-  const std::string schema = database.path().empty() ? "main" : "temp";
-  SQLite::Statement made(connection,
-                         fmt::format("SELECT type FROM {}.sqlite_schema WHERE name = ?", schema));
-  made.bind(1, id);
-  if (made.executeStep()) {
-    const std::string type = made.getColumn(0).getString();
-    made.reset();
-    connection.exec(fmt::format("DROP {} {}.{}", type == "table" ? "TABLE" : "VIEW", schema, id));
-  }
-  connection.exec(fmt::format("CREATE TABLE {}.{} AS SELECT * FROM ({}){}", schema, id,
-                              catalogue.Find(id)->select,
-                              condition.empty() ? "" : " WHERE " + condition));
+  const CatalogueEntry& entry = *catalogue.Find(id);
+  database.MakeViewsFor(entry.select);
+  Replace(database, entry,
+          fmt::format(" AS SELECT * FROM ({}){}", entry.select,
+                      condition.empty() ? "" : " WHERE " + condition));
 }
 
 }  // namespace oomdb

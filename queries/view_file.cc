@@ -43,6 +43,7 @@ std::string* Field(CatalogueEntry& entry, std::string_view key) {
   if (key == "cause") return &entry.cause;
   if (key == "how to read") return &entry.how_to_read;
   if (key == "next") return &entry.next;
+  if (key == "empty without") return &entry.empty_without;
   return nullptr;
 }
 

@@ -44,7 +44,8 @@ class BulkInsert {
   BulkInsert(SQLite::Database& connection, const std::string& table, const std::string& columns);
   ~BulkInsert();
 
-  // Throws SQLite::Exception when the database refuses a full batch.
+  // Throws SQLite::Exception when the database refuses a full batch; its transaction is rolled back
+  // then, so nothing may be written after that.
   void Add(std::initializer_list<SqlValue> row);
   void Add(std::vector<SqlValue> row);
   // Inserts what is waiting. Rows that were never flushed are lost.

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "ingest/base/phases.h"
 #include "ingest/plan/plan.h"
 #include "schema/bulk_insert.h"
 #include "schema/plan_writer.h"
@@ -150,11 +151,13 @@ int64_t CaptureWriter::NextId(Kind kind) {
 }
 
 void CaptureWriter::Add(const CaptureFact& fact) {
+  const InPhase writing(Phase::kWrite);
   if (capture_.has_value()) throw Error("the importer describes the capture twice");
   capture_ = fact;
 }
 
 void CaptureWriter::Add(const IssueFact& fact) {
+  const InPhase writing(Phase::kWrite);
   state_->issues.Add(
       {summary_.capture_id, fact.severity, CleanText(fact.what), Text(fact.detail), fact.count});
   ++summary_.issue_count;
@@ -163,11 +166,13 @@ void CaptureWriter::Add(const IssueFact& fact) {
 }
 
 void CaptureWriter::Add(const DeviceFact& fact) {
+  const InPhase writing(Phase::kWrite);
   state_->devices.Add({NextId(kDevice), summary_.capture_id, fact.ordinal, fact.local_ordinal,
                        fact.kind, Text(fact.name), Text(fact.vendor), fact.memory_bytes});
 }
 
 void CaptureWriter::Add(const ModuleFact& fact) {
+  const InPhase writing(Phase::kWrite);
   std::optional<int64_t> plan_id;
   if (fact.plan != nullptr) {
     plan_id = state_->plans.Write(fact.hlo_hash, *fact.plan);
@@ -179,6 +184,7 @@ void CaptureWriter::Add(const ModuleFact& fact) {
 }
 
 void CaptureWriter::Add(const AllocatorFact& fact) {
+  const InPhase writing(Phase::kWrite);
   state_->allocators.Add({NextId(kAllocator), summary_.capture_id, Id(kDevice, fact.device),
                           CleanText(fact.name), fact.capacity_bytes, fact.peak_bytes,
                           fact.capture_peak_bytes, fact.in_use_first_bytes, fact.in_use_last_bytes,
@@ -188,6 +194,7 @@ void CaptureWriter::Add(const AllocatorFact& fact) {
 }
 
 void CaptureWriter::Add(const ExecutionFact& fact) {
+  const InPhase writing(Phase::kWrite);
   std::optional<int64_t> launched;
   if (fact.launched.has_value()) launched = *fact.launched;
   const int64_t failed = fact.launched.has_value() && !*fact.launched;
@@ -214,6 +221,7 @@ void CaptureWriter::Add(const ExecutionFact& fact) {
 }
 
 void CaptureWriter::Add(const AllocationFact& fact) {
+  const InPhase writing(Phase::kWrite);
   state_->allocations.Add(
       {NextId(kAllocation), summary_.capture_id, Id(kAllocator, fact.allocator), fact.address,
        fact.requested_bytes, fact.bytes, fact.alloc_ns, fact.free_ns, fact.in_use_after_bytes,
@@ -223,6 +231,7 @@ void CaptureWriter::Add(const AllocationFact& fact) {
 }
 
 void CaptureWriter::Add(const HostEventFact& fact) {
+  const InPhase writing(Phase::kWrite);
   // An event or thread may have no name: it is one of the capture's, so `?` rather than a lost row.
   const auto intern = [&](std::string_view text) {
     return state_->strings.Intern(text.empty() ? "?" : text);
@@ -233,6 +242,7 @@ void CaptureWriter::Add(const HostEventFact& fact) {
 }
 
 void CaptureWriter::Add(const OomEventFact& fact) {
+  const InPhase writing(Phase::kWrite);
   ++summary_.oom_events;
   std::optional<int64_t> fatal;
   if (fact.fatal.has_value()) fatal = *fact.fatal;
@@ -270,6 +280,7 @@ void CaptureWriter::Add(const OomEventFact& fact) {
 }
 
 void CaptureWriter::Add(const OomBufferFact& fact) {
+  const InPhase writing(Phase::kWrite);
   state_->oom_buffers.Add({Id(kOomEvent, fact.event), fact.position, fact.bytes,
                            fact.unpadded_bytes, fact.padding_bytes, Text(fact.shape),
                            Text(fact.op_name), Text(fact.source_file), fact.source_line,
@@ -278,11 +289,13 @@ void CaptureWriter::Add(const OomBufferFact& fact) {
 }
 
 void CaptureWriter::Add(const OomChunkFact& fact) {
+  const InPhase writing(Phase::kWrite);
   state_->oom_chunks.Add({Id(kOomEvent, fact.event), fact.position, fact.region, fact.address,
                           fact.bytes, static_cast<int64_t>(fact.in_use), Text(fact.op_name)});
 }
 
 void CaptureWriter::Add(const ProfileSampleFact& fact) {
+  const InPhase writing(Phase::kWrite);
   ++summary_.samples;
   state_->samples.Add({summary_.capture_id, Text(fact.kind), Text(fact.device), fact.bytes,
                        fact.count, Text(fact.stack), Text(fact.source_file), fact.source_line,
@@ -328,6 +341,7 @@ void CaptureWriter::Flush() {
 }
 
 CaptureSummary CaptureWriter::Commit(const std::map<std::string, std::string>& labels) {
+  const InPhase writing(Phase::kWrite);
   if (!capture_.has_value()) throw Error("the importer did not describe the capture");
   CheckReferences();
   std::string note = capture_->format_note;
@@ -358,6 +372,7 @@ CaptureSummary CaptureWriter::Commit(const std::map<std::string, std::string>& l
 CaptureSummary CaptureWriter::CommitKnown(int64_t capture_id, const std::optional<std::string>& run,
                                           const std::optional<std::string>& host,
                                           const std::map<std::string, std::string>& labels) {
+  const InPhase writing(Phase::kWrite);
   // Nothing new said of it: then nothing is written, and nothing synced to disk.
   const bool changes = run.has_value() || host.has_value();
   SQLite::Statement update(

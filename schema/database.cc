@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "schema/migrations.h"
+#include "schema/sql_names.h"
 
 namespace oomdb {
 namespace {
@@ -262,11 +263,32 @@ Database Database::Throwaway(std::span<const ViewDefinition> views,
       Connect("", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
   SetCache(*connection);
   connection->exec("PRAGMA synchronous = OFF");
+  connection->exec("BEGIN");  // Each statement in a transaction of its own takes far longer.
   CreateTables(*connection);
   StoreSettings(*connection);
   Override(*connection, overrides);
   StoreViews(*connection, views);
+  connection->exec("COMMIT");
   return Database(std::move(connection), "");
+}
+
+Database Database::ThrowawayWithLazyViews(std::span<const ViewDefinition> views,
+                                          const SettingOverrides& overrides) {
+  Database database = Throwaway({}, overrides);
+  for (const ViewDefinition& view : views) database.waiting_views_.emplace(view.name, &view);
+  return database;
+}
+
+void Database::MakeViewsFor(std::string_view sql) {
+  if (waiting_views_.empty()) return;
+  for (const std::string_view name : SqlNames(sql)) {
+    const auto waiting = waiting_views_.find(name);
+    if (waiting == waiting_views_.end()) continue;
+    const ViewDefinition& view = *waiting->second;
+    waiting_views_.erase(waiting);
+    connection_->exec(fmt::format("CREATE VIEW {} AS {}", view.name, view.select));
+    MakeViewsFor(view.select);
+  }
 }
 
 std::string_view NetworkFileSystemName(uint64_t file_system_type) {

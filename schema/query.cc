@@ -255,6 +255,7 @@ StatementPtr Prepare(sqlite3* handle, const Sandbox& sandbox, std::string_view* 
 }  // namespace
 
 Rows Query(Database& database, const std::string& sql, const Parameters& parameters) {
+  database.MakeViewsFor(sql);
   SQLite::Statement statement(database.connection(), sql);
   Rows result;
   for (const auto& [name, value] : parameters) {
@@ -298,6 +299,7 @@ void QueryInSandbox(Database& database, std::string_view sql, const Parameters& 
     throw Error(fmt::format("SQL: {} bytes, at most {} are taken", sql.size(), kMaxSqlBytes),
                 ExitCode::kUsage);
   }
+  database.MakeViewsFor(sql);
   sqlite3* const handle = database.connection().getHandle();
   const Sandbox sandbox(handle, limits);
   StatementPtr statement;

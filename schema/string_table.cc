@@ -28,16 +28,25 @@ StringTable::~StringTable() = default;
 
 std::optional<int64_t> StringTable::Intern(std::string_view text) {
   if (text.empty()) return std::nullopt;
-  if (const auto found = cache_.find(text); found != cache_.end()) return found->second;
+  // Knowing the place saves the hash; what stands there may have changed.
+  Recent& recent = recent_[(reinterpret_cast<uintptr_t>(text.data()) >> 4) % recent_.size()];
+  if (recent.place == text.data() && *recent.text == text) return recent.id;
+  auto found = cache_.find(text);
+  if (found == cache_.end()) found = InternNew(text);
+  recent = {text.data(), &found->first, found->second};
+  return found->second;
+}
+
+StringTable::Cache::iterator StringTable::InternNew(std::string_view text) {
   std::string clean = IsCleanText(text) ? std::string(text) : CleanText(text);
   if (clean != text) {
     const std::optional<int64_t> id = Intern(clean);
-    cache_.emplace(text, *id);
-    return id;
+    return cache_.emplace(text, *id).first;
   }
   if (cached_bytes_ > kMaxCachedBytes) {
     insert_.Flush();
     cache_.clear();
+    recent_ = {};
     cached_bytes_ = 0;
     table_was_empty_ = false;
   }
@@ -52,8 +61,7 @@ std::optional<int64_t> StringTable::Intern(std::string_view text) {
     insert_.Add({*id, clean});
   }
   cached_bytes_ += clean.size() + 64;
-  cache_.emplace(std::move(clean), *id);
-  return id;
+  return cache_.emplace(std::move(clean), *id).first;
 }
 
 void StringTable::Flush() { insert_.Flush(); }

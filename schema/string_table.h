@@ -2,6 +2,7 @@
 #ifndef OOMDB_SCHEMA_STRING_TABLE_H_
 #define OOMDB_SCHEMA_STRING_TABLE_H_
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -35,11 +36,23 @@ class StringTable {
     size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
   };
 
+  // A text that was asked for lately, by where it stands: an event's name stands at one place.
+  struct Recent {
+    const char* place = nullptr;
+    const std::string* text = nullptr;  // In cache_.
+    int64_t id = 0;
+  };
+
+  using Cache = std::unordered_map<std::string, int64_t, Hash, std::equal_to<>>;
+
+  Cache::iterator InternNew(std::string_view text);
+
   SQLite::Database& connection_;
+  std::array<Recent, 4096> recent_{};
   int64_t next_id_ = 1;
   bool table_was_empty_ = false;
   size_t cached_bytes_ = 0;
-  std::unordered_map<std::string, int64_t, Hash, std::equal_to<>> cache_;
+  Cache cache_;
   std::unique_ptr<SQLite::Statement> find_;
   BulkInsert insert_;
 };

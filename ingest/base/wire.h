@@ -14,7 +14,10 @@ enum class WireType : uint32_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32
 
 // Decodes a varint at `*p`, advancing it. False, with `*p` unspecified, when it runs over `end` or
 // is longer than ten bytes.
-inline bool DecodeVarint(const char** p, const char* end, uint64_t* value) {
+inline bool DecodeVarint(const char** p, const char* end, uint64_t* value);
+
+// The general case: byte by byte.
+inline bool DecodeVarintSlowly(const char** p, const char* end, uint64_t* value) {
   uint64_t result = 0;
   const char* q = *p;
   for (int shift = 0; shift < 70; shift += 7) {
@@ -28,6 +31,28 @@ inline bool DecodeVarint(const char** p, const char* end, uint64_t* value) {
     }
   }
   return false;
+}
+
+// Most numbers are one byte long; the others, times above all, are joined from eight bytes at once.
+inline bool DecodeVarint(const char** p, const char* end, uint64_t* value) {
+  const char* const q = *p;
+  if (q != end && static_cast<unsigned char>(*q) < 0x80) {
+    *value = static_cast<unsigned char>(*q);
+    *p = q + 1;
+    return true;
+  }
+  if (end - q < 8) return DecodeVarintSlowly(p, end, value);
+  uint64_t word;
+  std::memcpy(&word, q, sizeof word);  // Little-endian hosts only, like the format.
+  const uint64_t last_bytes = ~word & 0x8080808080808080;  // Those whose high bit says so.
+  if (last_bytes == 0) return DecodeVarintSlowly(p, end, value);
+  const int bits = std::countr_zero(last_bytes) + 1;
+  word &= ~uint64_t{0} >> (64 - bits);
+  word = (word & 0x007f007f007f007f) | (word & 0x7f007f007f007f00) >> 1;
+  word = (word & 0x00003fff00003fff) | (word & 0x3fff00003fff0000) >> 2;
+  *value = (word & 0x000000000fffffff) | (word & 0x0fffffff00000000) >> 4;
+  *p = q + bits / 8;
+  return true;
 }
 
 // Walks the fields of one message:

@@ -5,6 +5,7 @@
 
 #include "google/protobuf/arena.h"
 #include "ingest/base/error.h"
+#include "ingest/base/phases.h"
 #include "ingest/plan/buffer_assignment.h"
 #include "ingest/plan/heap_replay.h"
 #include "ingest/plan/hlo_importer.h"
@@ -156,6 +157,7 @@ std::string_view ToString(Role role) {
 }
 
 Plan ReadPlan(std::string_view hlo_proto_bytes) {
+  const InPhase replaying(Phase::kReplay);
   if (hlo_proto_bytes.empty()) {
     throw Error("empty where an HloProto was expected: the module's plan was not written");
   }

@@ -5,11 +5,13 @@
 #include <vector>
 
 #include "ingest/base/error.h"
+#include "ingest/base/phases.h"
 #include "ingest/source/source.h"
 
 namespace oomdb {
 
 std::string ContentHash(const Source& source) {
+  const InPhase reading(Phase::kRead);
   const std::unique_ptr<XXH3_state_t, XXH_errorcode (*)(XXH3_state_t*)> state(XXH3_createState(),
                                                                               XXH3_freeState);
   if (state == nullptr) throw Error(source.path() + ": no memory to hash it");

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "ingest/base/error.h"
+#include "ingest/base/phases.h"
 #include "ingest/source/decompress.h"
 #include "ingest/source/source.h"
 #include "ingest/source/spool.h"
@@ -31,6 +32,7 @@ class FileSource : public Source {
   bool ended_early() const override { return ended_early_; }
 
   void ReadAt(uint64_t position, std::span<char> out) const override {
+    const InPhase reading(Phase::kRead);
     while (!out.empty()) {
       const ssize_t got =
           ::pread(file_.get(), out.data(), out.size(), static_cast<off_t>(position));
@@ -78,6 +80,7 @@ FileDescriptor Open(const std::string& path) {
 
 std::unique_ptr<Source> OpenSource(const std::string& path, const SourceLimits& limits,
                                    const ByteObserver& observer) {
+  const InPhase reading(Phase::kRead);
   const bool standard_input = path == "-";
   const auto read_some = [&](int fd, std::span<char> out) {
     const size_t got = ReadSome(fd, out, path);

@@ -18,7 +18,7 @@ struct Ballot {
 
 Ballot ReadBallot(const RawEvent& event, const PlaneIndex& plane) {
   Ballot ballot;
-  ForEachStat(event.body, [&](const RawStat& stat) {
+  ForEachStat(event.stats, [&](const RawStat& stat) {
     switch (plane.stat_keys.at(stat.metadata_id)) {
       case StatKey::kHloModule:
         ballot.module = TextOf(stat, plane);
@@ -127,9 +127,10 @@ class Poll {
   // whatever thread.
   void AskHostLine(int32_t line_index) {
     const HostLine& line = timeline_.lines[line_index];
+    if (!line.plane->has_launch_ids) return;
     WalkEvents(
         &window_, line.extent,
-        [&](int64_t id) { return line.plane->events.at(id).meaning.role == EventRole::kUnknown; },
+        [&](int64_t id) { return line.plane->roles.at(id) == EventRole::kUnknown; },
         [&](const RawEvent& event) {
           const Ballot ballot = ReadBallot(event, *line.plane);
           if (ballot.is_run || (ballot.module.empty() && !ballot.correlation_id)) return;

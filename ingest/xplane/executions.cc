@@ -157,7 +157,7 @@ class Finder {
     const SplitName split = SplitProgramId(plane.events.at(event.metadata_id).name);
     e.module_name = std::string(split.name);
     e.program_id = split.id;
-    ForEachStat(event.body, [&](const RawStat& stat) {
+    ForEachStat(event.stats, [&](const RawStat& stat) {
       if (plane.stat_keys.at(stat.metadata_id) == StatKey::kProgramId) e.program_id = stat.number;
     });
     e.launched = true;

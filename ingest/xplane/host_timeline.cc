@@ -53,7 +53,10 @@ class TimelineReader {
     line_index_ = static_cast<int32_t>(timeline_.lines.size());
     const WalkResult result = WalkEvents(
         &window_, extent,
-        [&](int64_t id) { return plane.events.at(id).meaning.role != EventRole::kPythonFrame; },
+        [&](int64_t id) {
+          const EventRole role = plane.roles.at(id);
+          return IsKept(role) || (role == EventRole::kUnknown && plane.has_run_ids);
+        },
         [&](const RawEvent& event) { ReadEventOf(event, &line); });
     line.event_count = result.events;
     if (result.malformed) {
@@ -65,11 +68,10 @@ class TimelineReader {
   }
 
   void ReadEventOf(const RawEvent& raw, HostLine* line) {
+    const EventRole role = line->plane->roles.at(raw.metadata_id);
+    if (role == EventRole::kUnknown || role == EventRole::kThunkWait) ReadRun(raw, *line);
+    if (!IsKept(role)) return;
     TimelineEvent event = MakeEvent(*line, base_, raw);
-    if (event.role == EventRole::kUnknown || event.role == EventRole::kThunkWait) {
-      ReadRun(raw, *line->plane, event);
-    }
-    if (!IsKept(event.role)) return;
     if (kept_ == kMaxKeptEvents) {
       issues_->Add(
           "error", "too_many_events",
@@ -87,7 +89,7 @@ class TimelineReader {
 
   int32_t ModuleStat(const RawEvent& raw, const PlaneIndex& plane) {
     int32_t index = -1;
-    ForEachStat(raw.body, [&](const RawStat& stat) {
+    ForEachStat(raw.stats, [&](const RawStat& stat) {
       if (plane.stat_keys.at(stat.metadata_id) != StatKey::kModuleName) return;
       index = module_index_(TextOf(stat, plane), [&](const std::string& name) {
         timeline_.module_names.push_back(name);
@@ -105,7 +107,7 @@ class TimelineReader {
     std::string name;
     int64_t device = -1;
     bool has_bytes = false;
-    ForEachStat(raw.body, [&](const RawStat& stat) {
+    ForEachStat(raw.stats, [&](const RawStat& stat) {
       switch (plane.stat_keys.at(stat.metadata_id)) {
         case StatKey::kAllocatorName:
           name = std::string(TextOf(stat, plane));
@@ -169,10 +171,12 @@ class TimelineReader {
   }
 
   // Every event of a CPU run carries its run id; those of its thunks name the module too.
-  void ReadRun(const RawEvent& raw, const PlaneIndex& plane, const TimelineEvent& event) {
+  void ReadRun(const RawEvent& raw, const HostLine& line) {
+    if (raw.stats.empty()) return;
+    const PlaneIndex& plane = *line.plane;
     MaybeInt run_id, device, program_id;
-    std::string_view module;
-    ForEachStat(raw.body, [&](const RawStat& stat) {
+    RawStat module;
+    ForEachStat(raw.stats, [&](const RawStat& stat) {
       switch (plane.stat_keys.at(stat.metadata_id)) {
         case StatKey::kRunId:
           run_id = stat.number;
@@ -184,30 +188,41 @@ class TimelineReader {
           program_id = stat.number;
           break;
         case StatKey::kHloModule:
-          module = TextOf(stat, plane);
+          module = stat;
           break;
         default:
           break;
       }
     });
     if (!run_id || !device) return;
-    auto found = timeline_.cpu_runs.find({*device, *run_id});
+    const TimeSpan span = base_.SpanOf(line.head, raw);
+    CpuRun* const run = FindRun({*device, *run_id}, span);
+    if (run == nullptr) return;
+    run->start_ps = std::min(run->start_ps, span.start_ps);
+    run->end_ps = std::max(run->end_ps, span.end_ps);
+    if (run->module_name.empty()) {
+      run->module_name = TextOf(module, plane);
+      if (!run->module_name.empty()) run->program_id = program_id;
+    }
+  }
+
+  // The run of this key, made at its first event; null when there are too many.
+  CpuRun* FindRun(const std::pair<int64_t, int64_t>& key, const TimeSpan& span) {
+    // The thunks of a run follow one another.
+    if (latest_run_ != nullptr && latest_run_key_ == key) return latest_run_;
+    auto found = timeline_.cpu_runs.find(key);
     if (found == timeline_.cpu_runs.end()) {
       if (timeline_.cpu_runs.size() == kMaxExecutions) {
         issues_->Add("error", "too_many_executions",
                      "more CPU runs than can be kept; the rest is left out");
-        return;
+        return nullptr;
       }
-      const CpuRun run{event.start_ps, event.end_ps, "", std::nullopt};
-      found = timeline_.cpu_runs.emplace(std::pair(*device, *run_id), run).first;
+      const CpuRun run{span.start_ps, span.end_ps, "", std::nullopt};
+      found = timeline_.cpu_runs.emplace(key, run).first;
     }
-    CpuRun& run = found->second;
-    run.start_ps = std::min(run.start_ps, event.start_ps);
-    run.end_ps = std::max(run.end_ps, event.end_ps);
-    if (run.module_name.empty() && !module.empty()) {
-      run.module_name = std::string(module);
-      run.program_id = program_id;
-    }
+    latest_run_key_ = key;
+    latest_run_ = &found->second;
+    return latest_run_;
   }
 
   // Several threads may bear one name; then the line's id tells them apart.
@@ -228,6 +243,8 @@ class TimelineReader {
   HostTimeline timeline_;
   TextIndex allocator_index_;
   TextIndex module_index_;
+  std::pair<int64_t, int64_t> latest_run_key_;
+  CpuRun* latest_run_ = nullptr;  // In the timeline.
   int32_t line_index_ = 0;
   std::string line_name_;
   size_t kept_ = 0;
@@ -267,7 +284,7 @@ TimelineEvent MakeEvent(const HostLine& line, const TimeBase& base, const RawEve
   TimelineEvent event;
   event.ordinal = raw.ordinal;
   event.metadata_id = raw.metadata_id;
-  event.role = line.plane->events.at(raw.metadata_id).meaning.role;
+  event.role = line.plane->roles.at(raw.metadata_id);
   event.start_ps = span.start_ps;
   event.end_ps = span.end_ps;
   return event;

@@ -123,6 +123,27 @@ int64_t SpanAt(const Spans& spans, int64_t time) {
   return span == spans.end() || time < span->first ? -1 : span - spans.begin();
 }
 
+// Sorted times, asked for by times that mostly ascend, many between two of them.
+class Points {
+ public:
+  explicit Points(const std::vector<int64_t>& sorted) : sorted_(sorted) {}
+
+  // The first that is not before `time`. Without one, a time that no event ends at.
+  int64_t NextFrom(int64_t time) {
+    if (time <= before_ || time > next_) {
+      const auto next = std::lower_bound(sorted_.begin(), sorted_.end(), time);
+      before_ = next == sorted_.begin() ? INT64_MIN : *(next - 1);
+      next_ = next == sorted_.end() ? INT64_MAX : *next;
+    }
+    return next_;
+  }
+
+ private:
+  const std::vector<int64_t>& sorted_;
+  int64_t before_ = INT64_MAX;  // The one before next_.
+  int64_t next_ = INT64_MIN;
+};
+
 // The longest stretches without an event, in spans that are walked in any order of events.
 class QuietSpans {
  public:
@@ -216,18 +237,16 @@ std::vector<int64_t> AddContext(Window* window, const TimeBase& base, const Line
   }
   std::vector<TimelineEvent> added;
   WindowEvents in_windows(line, &added);
+  Points points(context.points_ps);
   WalkEvents(
-      window, line.extent,
-      [&](int64_t id) { return !IsKept(line.plane->events.at(id).meaning.role); },
+      window, line.extent, [&](int64_t id) { return !IsKept(line.plane->roles.at(id)); },
       [&](const RawEvent& raw) {
-        const TimelineEvent event = MakeEvent(line, base, raw);
-        quiet.Saw(event.start_ps, event.end_ps);
-        const auto point =
-            std::lower_bound(context.points_ps.begin(), context.points_ps.end(), event.start_ps);
-        if (point != context.points_ps.end() && *point <= event.end_ps) {
-          added.push_back(event);
-        } else if (const int64_t at = SpanAt(context.windows, event.start_ps); at >= 0) {
-          in_windows.Saw(at, event);
+        const TimeSpan span = base.SpanOf(line.head, raw);
+        quiet.Saw(span.start_ps, span.end_ps);
+        if (points.NextFrom(span.start_ps) <= span.end_ps) {
+          added.push_back(MakeEvent(line, base, raw));
+        } else if (const int64_t at = SpanAt(context.windows, span.start_ps); at >= 0) {
+          in_windows.Saw(at, MakeEvent(line, base, raw));
         }
       });
   in_windows.Flush();

@@ -27,13 +27,27 @@ struct RawEvent {
   int64_t metadata_id = 0;
   int64_t offset_ps = 0;
   int64_t duration_ps = 0;
-  std::string_view body;  // The whole XEvent message; valid during the call only.
+  std::string_view body;   // The whole XEvent message; valid during the call only.
+  std::string_view stats;  // Of the body, from the first stat on.
 };
 
-// Calls `visit(const RawStat&)` for each stat of an event.
+// The tags of an event's fields as recorders write them.
+inline constexpr char kEventIdTag = 1 << 3, kEventOffsetTag = 2 << 3, kEventDurationTag = 3 << 3,
+                      kEventStatTag = 4 << 3 | 2;
+
+// Calls `visit(const RawStat&)` for each stat among the fields of an event.
 template <typename Visit>
-void ForEachStat(std::string_view event_body, Visit&& visit) {
-  WireCursor cursor(event_body);
+void ForEachStat(std::string_view event_fields, Visit&& visit) {
+  const char* p = event_fields.data();
+  const char* const end = p + event_fields.size();
+  while (p != end && *p == kEventStatTag) {  // The usual order: nothing but stats to the end.
+    const char* stat = p + 1;
+    uint64_t length;
+    if (!DecodeVarint(&stat, end, &length) || length > static_cast<uint64_t>(end - stat)) return;
+    visit(ParseStat(std::string_view(stat, length)));
+    p = stat + length;
+  }
+  WireCursor cursor(std::string_view(p, static_cast<size_t>(end - p)));
   while (cursor.Next()) {
     if (cursor.field() == 4) visit(ParseStat(cursor.bytes()));
   }
@@ -51,19 +65,48 @@ struct WalkResult {
 
 enum class EventReading { kWanted, kUnwanted, kMalformed };
 
+// Whether nothing but whole stats stands there.
+inline bool OnlyStats(const char* p, const char* end) {
+  while (p != end) {
+    uint64_t length;
+    if (*p != kEventStatTag || !DecodeVarint(&++p, end, &length) ||
+        length > static_cast<uint64_t>(end - p)) {
+      return false;
+    }
+    p += length;
+  }
+  return true;
+}
+
 // Fills the event from its body, if it is wanted. An event that counts occurrences has no time: it
 // is not.
 template <typename Wants>
 EventReading ReadEvent(Wants&& wants, RawEvent* event) {
-  constexpr char kMetadataIdTag = 1 << 3;
-  if (!event->body.empty() && event->body[0] == kMetadataIdTag) {
+  const char* p = event->body.data();
+  const char* const end = p + event->body.size();
+  if (p != end && *p == kEventIdTag) {
     // The usual order of the wire: the id comes first, and often it is all that must be read.
-    const char* p = event->body.data() + 1;
-    uint64_t id;
-    if (!DecodeVarint(&p, event->body.data() + event->body.size(), &id))
-      return EventReading::kMalformed;
+    uint64_t id = 0, number = 0;
+    if (!DecodeVarint(&++p, end, &id)) return EventReading::kMalformed;
     if (!wants(static_cast<int64_t>(id))) return EventReading::kUnwanted;
+    event->metadata_id = static_cast<int64_t>(id);
+    bool usual = true;
+    if (p != end && *p == kEventOffsetTag) {
+      usual = DecodeVarint(&++p, end, &number);
+      event->offset_ps = static_cast<int64_t>(number);
+    }
+    if (usual && p != end && *p == kEventDurationTag) {
+      usual = DecodeVarint(&++p, end, &number);
+      event->duration_ps = static_cast<int64_t>(number);
+    }
+    if (usual && OnlyStats(p, end)) {
+      event->stats = std::string_view(p, static_cast<size_t>(end - p));
+      return EventReading::kWanted;
+    }
   }
+  // Anything else: field by field, from the start.
+  event->metadata_id = event->offset_ps = event->duration_ps = 0;
+  event->stats = event->body;
   bool has_time = true;
   WireCursor cursor(event->body);
   while (cursor.Next()) {
@@ -174,6 +217,16 @@ class TimeBase {
   // When an event of a line was. A negative duration is none.
   TimeSpan SpanOf(const LineHead& line, const RawEvent& event) const {
     TimeSpan span;
+    constexpr int64_t kMax = std::numeric_limits<int64_t>::max() / 2;
+    int64_t ahead;
+    if (!__builtin_sub_overflow(line.timestamp_ns, base_ns_, &ahead) &&
+        !__builtin_mul_overflow(ahead, 1000, &ahead) &&
+        !__builtin_add_overflow(ahead, event.offset_ps, &span.start_ps) &&
+        !__builtin_add_overflow(span.start_ps, std::max<int64_t>(event.duration_ps, 0),
+                                &span.end_ps) &&
+        span.start_ps >= -kMax && span.end_ps <= kMax) {
+      return span;  // As nearly always.
+    }
     span.start_ps =
         Saturate((static_cast<__int128>(line.timestamp_ns) - base_ns_) * 1000 + event.offset_ps);
     span.end_ps =

@@ -24,9 +24,10 @@ bool Earlier(const ModuleMetadata* a, const ModuleMetadata* b) {
 
 }  // namespace
 
-ModuleIndex::ModuleIndex(const Source& source, const SpaceIndex& space, CaptureIssues* issues) {
+ModuleIndex::ModuleIndex(const Source& source, const std::deque<PlaneIndex>& planes,
+                         CaptureIssues* issues) {
   std::vector<const ModuleMetadata*> found;
-  for (const PlaneIndex& plane : space.planes) {
+  for (const PlaneIndex& plane : planes) {
     for (const ModuleMetadata& module : plane.modules) found.push_back(&module);
   }
   std::sort(found.begin(), found.end(), Earlier);

@@ -60,7 +60,7 @@ class ModuleIndex {
  public:
   // Reads the plan of every module that /host:metadata holds. A proto that can't be read is an
   // issue, and its module a row without a plan.
-  ModuleIndex(const Source& source, const SpaceIndex& space, CaptureIssues* issues);
+  ModuleIndex(const Source& source, const std::deque<PlaneIndex>& planes, CaptureIssues* issues);
 
   const std::vector<ModuleFact>& modules() const { return modules_; }
   ModuleFact& module(int32_t index) { return modules_[index]; }

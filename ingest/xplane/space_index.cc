@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "ingest/base/error.h"
-#include "ingest/base/wire.h"
 
 namespace oomdb {
 namespace {
@@ -209,6 +208,7 @@ class SpaceIndexer {
     plane->stat_names.Expect(stat_metadata.size());
     plane->stat_keys.Expect(stat_metadata.size());
     plane->events.Expect(event_metadata.size());
+    plane->roles.Expect(event_metadata.size());
     for (const Extent& entry : stat_metadata) ReadStatMetadata(entry, plane);
     if (plane->kind != PlaneIndex::Kind::kGpu) {  // What a kernel is called, nobody asks.
       for (const Extent& entry : event_metadata) ReadEventMetadata(entry, plane);
@@ -269,7 +269,10 @@ class SpaceIndexer {
       }
     }
     plane->stat_names[id] = std::string(name.substr(0, kMaxNameBytes));
-    plane->stat_keys[id] = StatKeyOf(name);
+    const StatKey key = StatKeyOf(name);
+    plane->stat_keys[id] = key;
+    plane->has_run_ids |= key == StatKey::kRunId;
+    plane->has_launch_ids |= key == StatKey::kHloModule || key == StatKey::kCorrelationId;
   }
 
   // A map entry {1: id, 2: XEventMetadata}. For /host:metadata the HLO proto stays where it is:
@@ -313,6 +316,7 @@ class SpaceIndexer {
     EventMetadata& event = plane->events[module.metadata_id];
     event.name = std::string(name);
     event.meaning = MeaningOf(event.name);
+    plane->roles[module.metadata_id] = event.meaning.role;
   }
 
   void ReadPlaneStat(Extent extent, PlaneIndex* plane) {
@@ -354,7 +358,7 @@ class SpaceIndexer {
 
 }  // namespace
 
-RawStat ParseStat(std::string_view bytes) {
+RawStat ParseAnyStat(std::string_view bytes) {
   RawStat stat;
   WireCursor cursor(bytes);
   while (cursor.Next()) {

@@ -6,6 +6,7 @@
 #define OOMDB_INGEST_XPLANE_SPACE_INDEX_H_
 
 #include <cstdint>
+#include <cstring>
 #include <deque>
 #include <map>
 #include <optional>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "ingest/base/facts.h"
+#include "ingest/base/wire.h"
 #include "ingest/source/source.h"
 #include "ingest/xplane/event_vocabulary.h"
 #include "ingest/xplane/limits.h"
@@ -64,7 +66,47 @@ struct RawStat {
   double real = 0;
   std::string_view text;  // Into the parsed bytes.
 };
-RawStat ParseStat(std::string_view bytes);
+RawStat ParseAnyStat(std::string_view bytes);
+
+// A stat as recorders write it: its id, then its one value. Whatever else is one goes to
+// ParseAnyStat.
+inline RawStat ParseStat(std::string_view bytes) {
+  constexpr char kId = 1 << 3, kDouble = 2 << 3 | 1, kUnsigned = 3 << 3, kSigned = 4 << 3,
+                 kText = 5 << 3 | 2, kBytes = 6 << 3 | 2, kReference = 7 << 3;
+  const char* p = bytes.data();
+  const char* const end = p + bytes.size();
+  uint64_t id, number;
+  if (p == end || *p++ != kId || !DecodeVarint(&p, end, &id) || p == end) {
+    return ParseAnyStat(bytes);
+  }
+  RawStat stat;
+  stat.metadata_id = static_cast<int64_t>(id);
+  const char tag = *p++;
+  switch (tag) {
+    case kUnsigned:
+    case kSigned:
+    case kReference:
+      if (!DecodeVarint(&p, end, &number) || p != end) return ParseAnyStat(bytes);
+      stat.kind = tag == kReference ? RawStat::Kind::kReference : RawStat::Kind::kNumber;
+      stat.number = static_cast<int64_t>(number);
+      return stat;
+    case kText:
+    case kBytes:
+      if (!DecodeVarint(&p, end, &number) || number != static_cast<uint64_t>(end - p)) {
+        return ParseAnyStat(bytes);
+      }
+      stat.kind = RawStat::Kind::kText;
+      stat.text = std::string_view(p, number);
+      return stat;
+    case kDouble:
+      if (end - p != sizeof stat.real) return ParseAnyStat(bytes);
+      stat.kind = RawStat::Kind::kDouble;
+      std::memcpy(&stat.real, p, sizeof stat.real);
+      return stat;
+    default:
+      return ParseAnyStat(bytes);
+  }
+}
 
 struct EventMetadata {
   std::string name;
@@ -90,9 +132,12 @@ struct PlaneIndex {
   std::string name;
   std::vector<Extent> lines;
   IdTable<EventMetadata> events;
+  IdTable<EventRole> roles;  // Of the events by their names: what is asked for every one of them.
   IdTable<StatKey> stat_keys;
   IdTable<std::string> stat_names;
   std::vector<ModuleMetadata> modules;  // kMetadata only.
+  bool has_run_ids = false;             // Events may have the stat run_id...
+  bool has_launch_ids = false;          // ... or say a module or a correlation id.
   // The plane's own stats, by name.
   std::unordered_map<std::string, int64_t> numbers;
   std::unordered_map<std::string, std::string> texts;

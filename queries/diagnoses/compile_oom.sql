@@ -7,6 +7,7 @@
 -- severity: error; warning where the text has the report but not the error
 -- cause: The compiler adds up all that the program allocates (arguments, outputs, temps, code,
 --   reserve) before anything runs, and stops when the sum is above the device's memory.
+-- empty without: oom_events
 -- columns:
 --   capture_id: the log
 --   run: its run

@@ -6,6 +6,7 @@
 -- severity: error; warning where the text does not say that it failed
 -- cause: Pinned host memory has a limit of its own (64 GiB where it is not set), and a CPU device
 --   allocates in the machine's memory. Neither says anything about the accelerator.
+-- empty without: oom_events
 -- columns:
 --   capture_id: the log
 --   run: its run

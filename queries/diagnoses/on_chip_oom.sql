@@ -6,6 +6,7 @@
 -- severity: error; warning where the text does not say that it failed
 -- cause: One kernel, or one operation of the compiler, asks for more of the small memory beside the
 --   cores than there is. How much device memory (HBM) is free plays no part.
+-- empty without: oom_events
 -- columns:
 --   capture_id: the log
 --   run: its run

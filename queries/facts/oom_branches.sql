@@ -1,5 +1,6 @@
 -- id: oom_branches
 -- title: Which kind of failure an error text tells of, and on what evidence
+-- empty without: oom_events
 -- columns:
 --   oom_event_id: the event
 --   capture_id: the log

@@ -1,5 +1,6 @@
 -- id: oom_event_modules
 -- title: Which compiled module an error text is about
+-- empty without: oom_events
 -- columns:
 --   oom_event_id: the event
 --   module_id: the module, of a capture or dump of the same run

@@ -1,5 +1,6 @@
 -- id: oom_failures
 -- title: The failures that error texts tell of, one per capture and stage: the last one counts
+-- empty without: oom_events
 -- columns:
 --   oom_event_id: the event
 --   capture_id: the log

@@ -1,5 +1,6 @@
 -- id: oom_part_kinds
 -- title: What the buffers of an error text look like, as far as names and shapes tell
+-- empty without: oom_events
 -- columns:
 --   oom_event_id: the event
 --   capture_id: the log

@@ -1,6 +1,7 @@
 -- id: oom_parts
 -- title: What the program of an error text is made of: the buffers it lists, else those of the
 --   matched module's plan
+-- empty without: oom_events
 -- columns:
 --   oom_event_id: the event
 --   capture_id: the log
