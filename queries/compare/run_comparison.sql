@@ -100,14 +100,25 @@ paired AS (
     ) AS place
   FROM counted c
 ),
+-- The module itself is one more part of its kind, so that all rows come down one path: an engine
+-- then looks only at the pair of runs that is asked for.
+pieces AS (
+  SELECT
+    b.module_id, b.kind, b.role, COALESCE(b.shape, '') AS shape,
+    COALESCE(b.instruction, '') AS instruction, COALESCE(b.op_name, '') AS op_name, b.source_file,
+    b.source_line, b.bytes
+  FROM peak_parts b
+  UNION ALL
+  SELECT m.module_id, 'module', NULL, '', '', '', NULL, NULL, m.peak_bytes
+  FROM modules m
+),
 parts AS (
   SELECT
-    p.base_run, p.new_run, p.is_new, p.module_name, p.place, p.pairing,
-    b.kind, b.role, COALESCE(b.shape, '') AS shape, COALESCE(b.instruction, '') AS instruction,
-    COALESCE(b.op_name, '') AS op_name, b.source_file, b.source_line, b.bytes
+    p.base_run, p.new_run, p.is_new, p.module_name, p.place, p.pairing, b.kind, b.role, b.shape,
+    b.instruction, b.op_name, b.source_file, b.source_line, b.bytes
   FROM paired p
-  JOIN peak_parts b ON b.module_id = p.module_id
-  WHERE p.sides = 2
+  JOIN pieces b ON b.module_id = p.module_id
+  WHERE p.sides = 2 OR b.kind = 'module'
 ),
 -- Each step pairs off what is on both sides, the first so many of each, and leaves the rest.
 by_instruction AS (
@@ -138,7 +149,8 @@ by_line AS (
     SUM(i.is_new) OVER w AS new_count,
     COUNT(*) OVER w AS both_count
   FROM by_instruction i
-  WHERE i.number > CASE WHEN i.is_new = 1 THEN i.both_count - i.new_count ELSE i.new_count END
+  WHERE i.kind = 'module'
+    OR i.number > CASE WHEN i.is_new = 1 THEN i.both_count - i.new_count ELSE i.new_count END
   WINDOW w AS (
     PARTITION BY i.base_run, i.new_run, i.module_name, i.place, i.kind, i.shape, i.op_name,
       i.source_line
@@ -156,7 +168,8 @@ by_operation AS (
     SUM(l.is_new) OVER w AS new_count,
     COUNT(*) OVER w AS both_count
   FROM by_line l
-  WHERE l.number > CASE WHEN l.is_new = 1 THEN l.both_count - l.new_count ELSE l.new_count END
+  WHERE l.kind = 'module'
+    OR l.number > CASE WHEN l.is_new = 1 THEN l.both_count - l.new_count ELSE l.new_count END
   WINDOW w AS (
     PARTITION BY l.base_run, l.new_run, l.module_name, l.place, l.kind, l.shape, l.op_name
   )
@@ -173,7 +186,8 @@ unmatched AS (
       ORDER BY o.bytes DESC, o.shape, o.instruction
     ) AS size_place
   FROM by_operation o
-  WHERE o.number > CASE WHEN o.is_new = 1 THEN o.both_count - o.new_count ELSE o.new_count END
+  WHERE o.kind = 'module'
+    OR o.number > CASE WHEN o.is_new = 1 THEN o.both_count - o.new_count ELSE o.new_count END
 ),
 summed AS (
   SELECT
@@ -206,15 +220,6 @@ listed AS (
     COALESCE(s.new_line, s.base_line) AS source_line,
     s.pairing
   FROM summed s
-  UNION ALL
-  SELECT
-    m.base_run, m.new_run, m.module_name, m.place, 'module',
-    MAX(CASE WHEN m.is_new = 0 THEN m.peak_bytes END),
-    MAX(CASE WHEN m.is_new = 1 THEN m.peak_bytes END),
-    CAST(SUM(1 - m.is_new) AS BIGINT), CAST(SUM(m.is_new) AS BIGINT),
-    NULL, NULL, NULL, NULL, NULL, NULL, NULL, m.pairing
-  FROM paired m
-  GROUP BY m.base_run, m.new_run, m.module_name, m.place, m.pairing
 )
 SELECT
   l.base_run,
