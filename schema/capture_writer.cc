@@ -10,6 +10,8 @@
 #include "ingest/base/phases.h"
 #include "ingest/plan/plan.h"
 #include "schema/bulk_insert.h"
+#include "schema/capture_tables.h"
+#include "schema/module_starts.h"
 #include "schema/plan_writer.h"
 #include "schema/string_table.h"
 #include "schema/text.h"
@@ -45,52 +47,7 @@ struct CaptureWriter::State {
         transaction(connection, SQLite::TransactionBehavior::IMMEDIATE),
         strings(connection),
         plans(connection, strings),
-        captures(connection, "captures",
-                 "capture_id, run, host, process_index, path, content_hash, bytes, kind, status, "
-                 "format_note, jax_version, started_unix_ns, duration_ns, ingested_unix_ns, "
-                 "ingester_version"),
-        issues(connection, "ingest_issues", "capture_id, severity, what, detail, count"),
-        devices(connection, "devices",
-                "device_id, capture_id, ordinal, local_ordinal, kind, name, vendor, memory_bytes"),
-        modules(connection, "stored_modules",
-                "module_id, capture_id, plan_id, program_id, name, fingerprint, platform, "
-                "execution_count"),
-        allocators(
-            connection, "allocators",
-            "allocator_id, capture_id, device_id, name, capacity_bytes, peak_bytes, "
-            "capture_peak_bytes, in_use_first_bytes, in_use_last_bytes, before_capture_bytes, "
-            "allocation_count, deallocation_count, reconciliation_breaks, last_available_bytes, "
-            "last_fragmentation"),
-        executions(
-            connection, "stored_executions",
-            "execution_id, capture_id, device_id, module_id, module_name_id, sequence, start_ns, "
-            "end_ns, launched, failed, in_use_at_start_bytes, peak_in_use_bytes, output_bytes, "
-            "temp_bytes, wait_ns, wait_evidence, retry_count, failed_allocation_index, "
-            "thread_id, launch_event_id"),
-        allocations(connection, "stored_allocations",
-                    "allocation_id, capture_id, allocator_id, address, requested_bytes, bytes, "
-                    "alloc_ns, free_ns, in_use_after_bytes, fragmentation, execution_id, "
-                    "module_id, allocation_index, purpose, origin_id, alloc_event_id, "
-                    "free_event_id"),
-        events(
-            connection, "stored_host_events",
-            "event_id, capture_id, thread_id, name_id, start_ns, end_ns, parent_id, execution_id"),
-        oom_events(connection, "oom_events",
-                   "oom_event_id, capture_id, line, kind, fatal, error_code, memory_space, device, "
-                   "allocator, module_name, requested_bytes, capacity_bytes, used_bytes, "
-                   "exceeded_bytes, total_bytes, reserved_bytes, program_bytes, arguments_bytes, "
-                   "temp_bytes, output_bytes, alias_bytes, constant_bytes, free_bytes, "
-                   "largest_free_bytes, fragmentation_bytes, tensor_core_bytes, "
-                   "sparse_core_bytes, repeat_count, message"),
-        oom_buffers(connection, "oom_buffers",
-                    "oom_event_id, position, bytes, unpadded_bytes, padding_bytes, shape, op_name, "
-                    "source_file, source_line, label, allocation_type, plain_shape, dense_bytes, "
-                    "tiled_bytes, count"),
-        oom_chunks(connection, "oom_chunks",
-                   "oom_event_id, position, region, address, bytes, in_use, op_name"),
-        samples(connection, "profile_samples",
-                "capture_id, kind, device, bytes, count, stack, source_file, source_line, "
-                "function_name") {}
+        tables(connection) {}
 
   int64_t FirstFreeId(const char* table, const char* column) {
     return connection
@@ -102,8 +59,8 @@ struct CaptureWriter::State {
   SQLite::Transaction transaction;
   StringTable strings;
   PlanWriter plans;
-  BulkInsert captures, issues, devices, modules, allocators, executions, allocations, events,
-      oom_events, oom_buffers, oom_chunks, samples;
+  CaptureTables tables;
+  ModuleStartsBuilder starts;
 };
 
 CaptureWriter::CaptureWriter(Database& database, CaptureSource source,
@@ -158,7 +115,7 @@ void CaptureWriter::Add(const CaptureFact& fact) {
 
 void CaptureWriter::Add(const IssueFact& fact) {
   const InPhase writing(Phase::kWrite);
-  state_->issues.Add(
+  state_->tables.issues.Add(
       {summary_.capture_id, fact.severity, CleanText(fact.what), Text(fact.detail), fact.count});
   ++summary_.issue_count;
   summary_.damaged = summary_.damaged || fact.severity == "error";
@@ -167,8 +124,9 @@ void CaptureWriter::Add(const IssueFact& fact) {
 
 void CaptureWriter::Add(const DeviceFact& fact) {
   const InPhase writing(Phase::kWrite);
-  state_->devices.Add({NextId(kDevice), summary_.capture_id, fact.ordinal, fact.local_ordinal,
-                       fact.kind, Text(fact.name), Text(fact.vendor), fact.memory_bytes});
+  state_->tables.devices.Add({NextId(kDevice), summary_.capture_id, fact.ordinal,
+                              fact.local_ordinal, fact.kind, Text(fact.name), Text(fact.vendor),
+                              fact.memory_bytes});
 }
 
 void CaptureWriter::Add(const ModuleFact& fact) {
@@ -178,51 +136,54 @@ void CaptureWriter::Add(const ModuleFact& fact) {
     plan_id = state_->plans.Write(fact.hlo_hash, *fact.plan);
     has_plan_ = has_plan_ || fact.plan->has_buffer_assignment;
   }
-  state_->modules.Add({NextId(kModule), summary_.capture_id, plan_id, fact.program_id,
-                       CleanText(fact.name), Text(fact.hlo_hash), Text(fact.platform),
-                       fact.execution_count});
+  state_->tables.modules.Add({NextId(kModule), summary_.capture_id, plan_id, fact.program_id,
+                              CleanText(fact.name), Text(fact.hlo_hash), Text(fact.platform),
+                              fact.execution_count});
 }
 
 void CaptureWriter::Add(const AllocatorFact& fact) {
   const InPhase writing(Phase::kWrite);
-  state_->allocators.Add({NextId(kAllocator), summary_.capture_id, Id(kDevice, fact.device),
-                          CleanText(fact.name), fact.capacity_bytes, fact.peak_bytes,
-                          fact.capture_peak_bytes, fact.in_use_first_bytes, fact.in_use_last_bytes,
-                          fact.before_capture_bytes, fact.allocation_count, fact.deallocation_count,
-                          fact.reconciliation_breaks, fact.last_available_bytes,
-                          fact.last_fragmentation});
+  state_->starts.Add(fact);
+  state_->tables.allocators.Add(
+      {NextId(kAllocator), summary_.capture_id, Id(kDevice, fact.device), CleanText(fact.name),
+       fact.capacity_bytes, fact.peak_bytes, fact.capture_peak_bytes, fact.in_use_first_bytes,
+       fact.in_use_last_bytes, fact.before_capture_bytes, fact.allocation_count,
+       fact.deallocation_count, fact.reconciliation_breaks, fact.last_available_bytes,
+       fact.last_fragmentation});
 }
 
 void CaptureWriter::Add(const ExecutionFact& fact) {
   const InPhase writing(Phase::kWrite);
+  state_->starts.Add(count_[kExecution], fact);
   std::optional<int64_t> launched;
   if (fact.launched.has_value()) launched = *fact.launched;
   const int64_t failed = fact.launched.has_value() && !*fact.launched;
-  state_->executions.Add({NextId(kExecution),
-                          summary_.capture_id,
-                          Id(kDevice, fact.device),
-                          Id(kModule, fact.module),
-                          state_->strings.Intern(fact.module_name),
-                          fact.sequence,
-                          fact.start_ns,
-                          fact.end_ns,
-                          launched,
-                          failed,
-                          fact.in_use_at_start_bytes,
-                          fact.peak_in_use_bytes,
-                          fact.output_bytes,
-                          fact.temp_bytes,
-                          fact.wait_ns,
-                          Text(fact.wait_evidence),
-                          fact.retry_count,
-                          fact.failed_allocation_index,
-                          state_->strings.Intern(fact.thread),
-                          Id(kEvent, fact.launch_event)});
+  state_->tables.executions.Add({NextId(kExecution),
+                                 summary_.capture_id,
+                                 Id(kDevice, fact.device),
+                                 Id(kModule, fact.module),
+                                 state_->strings.Intern(fact.module_name),
+                                 fact.sequence,
+                                 fact.start_ns,
+                                 fact.end_ns,
+                                 launched,
+                                 failed,
+                                 fact.in_use_at_start_bytes,
+                                 fact.peak_in_use_bytes,
+                                 fact.output_bytes,
+                                 fact.temp_bytes,
+                                 fact.wait_ns,
+                                 Text(fact.wait_evidence),
+                                 fact.retry_count,
+                                 fact.failed_allocation_index,
+                                 state_->strings.Intern(fact.thread),
+                                 Id(kEvent, fact.launch_event)});
 }
 
 void CaptureWriter::Add(const AllocationFact& fact) {
   const InPhase writing(Phase::kWrite);
-  state_->allocations.Add(
+  state_->starts.Add(fact);
+  state_->tables.allocations.Add(
       {NextId(kAllocation), summary_.capture_id, Id(kAllocator, fact.allocator), fact.address,
        fact.requested_bytes, fact.bytes, fact.alloc_ns, fact.free_ns, fact.in_use_after_bytes,
        fact.fragmentation, Id(kExecution, fact.execution), Id(kModule, fact.module),
@@ -236,9 +197,9 @@ void CaptureWriter::Add(const HostEventFact& fact) {
   const auto intern = [&](std::string_view text) {
     return state_->strings.Intern(text.empty() ? "?" : text);
   };
-  state_->events.Add({NextId(kEvent), summary_.capture_id, intern(fact.thread), intern(fact.name),
-                      fact.start_ns, fact.end_ns, Id(kEvent, fact.parent),
-                      Id(kExecution, fact.execution)});
+  state_->tables.events.Add({NextId(kEvent), summary_.capture_id, intern(fact.thread),
+                             intern(fact.name), fact.start_ns, fact.end_ns, Id(kEvent, fact.parent),
+                             Id(kExecution, fact.execution)});
 }
 
 void CaptureWriter::Add(const OomEventFact& fact) {
@@ -248,58 +209,59 @@ void CaptureWriter::Add(const OomEventFact& fact) {
   if (fact.fatal.has_value()) fatal = *fact.fatal;
   summary_.fatal_oom_events += fatal.value_or(0);
   summary_.advice_oom_events += fatal.value_or(1) == 0;
-  state_->oom_events.Add({NextId(kOomEvent),
-                          summary_.capture_id,
-                          fact.line,
-                          Text(fact.kind),
-                          fatal,
-                          Text(fact.error_code),
-                          Text(fact.memory_space),
-                          fact.device,
-                          Text(fact.allocator),
-                          Text(fact.module_name),
-                          fact.requested_bytes,
-                          fact.capacity_bytes,
-                          fact.used_bytes,
-                          fact.exceeded_bytes,
-                          fact.total_bytes,
-                          fact.reserved_bytes,
-                          fact.program_bytes,
-                          fact.arguments_bytes,
-                          fact.temp_bytes,
-                          fact.output_bytes,
-                          fact.alias_bytes,
-                          fact.constant_bytes,
-                          fact.free_bytes,
-                          fact.largest_free_bytes,
-                          fact.fragmentation_bytes,
-                          fact.tensor_core_bytes,
-                          fact.sparse_core_bytes,
-                          fact.repeat_count,
-                          Text(fact.message)});
+  state_->tables.oom_events.Add({NextId(kOomEvent),
+                                 summary_.capture_id,
+                                 fact.line,
+                                 Text(fact.kind),
+                                 fatal,
+                                 Text(fact.error_code),
+                                 Text(fact.memory_space),
+                                 fact.device,
+                                 Text(fact.allocator),
+                                 Text(fact.module_name),
+                                 fact.requested_bytes,
+                                 fact.capacity_bytes,
+                                 fact.used_bytes,
+                                 fact.exceeded_bytes,
+                                 fact.total_bytes,
+                                 fact.reserved_bytes,
+                                 fact.program_bytes,
+                                 fact.arguments_bytes,
+                                 fact.temp_bytes,
+                                 fact.output_bytes,
+                                 fact.alias_bytes,
+                                 fact.constant_bytes,
+                                 fact.free_bytes,
+                                 fact.largest_free_bytes,
+                                 fact.fragmentation_bytes,
+                                 fact.tensor_core_bytes,
+                                 fact.sparse_core_bytes,
+                                 fact.repeat_count,
+                                 Text(fact.message)});
 }
 
 void CaptureWriter::Add(const OomBufferFact& fact) {
   const InPhase writing(Phase::kWrite);
-  state_->oom_buffers.Add({Id(kOomEvent, fact.event), fact.position, fact.bytes,
-                           fact.unpadded_bytes, fact.padding_bytes, Text(fact.shape),
-                           Text(fact.op_name), Text(fact.source_file), fact.source_line,
-                           Text(fact.label), Text(fact.allocation_type), Text(fact.plain_shape),
-                           fact.dense_bytes, fact.tiled_bytes, fact.count});
+  state_->tables.oom_buffers.Add(
+      {Id(kOomEvent, fact.event), fact.position, fact.bytes, fact.unpadded_bytes,
+       fact.padding_bytes, Text(fact.shape), Text(fact.op_name), Text(fact.source_file),
+       fact.source_line, Text(fact.label), Text(fact.allocation_type), Text(fact.plain_shape),
+       fact.dense_bytes, fact.tiled_bytes, fact.count});
 }
 
 void CaptureWriter::Add(const OomChunkFact& fact) {
   const InPhase writing(Phase::kWrite);
-  state_->oom_chunks.Add({Id(kOomEvent, fact.event), fact.position, fact.region, fact.address,
-                          fact.bytes, static_cast<int64_t>(fact.in_use), Text(fact.op_name)});
+  state_->tables.oom_chunks.Add({Id(kOomEvent, fact.event), fact.position, fact.region,
+                                 fact.address, fact.bytes, static_cast<int64_t>(fact.in_use),
+                                 Text(fact.op_name)});
 }
 
 void CaptureWriter::Add(const ProfileSampleFact& fact) {
   const InPhase writing(Phase::kWrite);
   ++summary_.samples;
-  state_->samples.Add({summary_.capture_id, Text(fact.kind), Text(fact.device), fact.bytes,
-                       fact.count, Text(fact.stack), Text(fact.source_file), fact.source_line,
-                       Text(fact.function_name)});
+  state_->tables.samples.Add({summary_.capture_id, Text(fact.kind), Text(fact.device), fact.bytes,
+                              fact.count, Text(fact.stack), Text(fact.source_file),
+                              fact.source_line, Text(fact.function_name)});
 }
 
 void CaptureWriter::WriteLabels(const std::optional<std::string>& run,
@@ -332,11 +294,28 @@ void CaptureWriter::CheckReferences() const {
 void CaptureWriter::Flush() {
   state_->strings.Flush();
   state_->plans.Flush();
-  for (BulkInsert* insert :
-       {&state_->captures, &state_->issues, &state_->devices, &state_->modules, &state_->allocators,
-        &state_->executions, &state_->allocations, &state_->events, &state_->oom_events,
-        &state_->oom_buffers, &state_->oom_chunks, &state_->samples}) {
-    insert->Flush();
+  state_->tables.Flush();
+}
+
+void CaptureWriter::WriteStarts() {
+  // What a truncated capture doesn't hold may have been freed.
+  const bool whole = !capture_->truncated;
+  for (const ModuleStarts& module : state_->starts.Build()) {
+    const int64_t device_id = Id(kDevice, module.device);
+    const int64_t module_id = Id(kModule, module.module);
+    state_->tables.module_starts.Add(
+        {summary_.capture_id, device_id, module_id, Id(kAllocator, module.allocator),
+         module.executions, module.first_start_ns, module.last_start_ns, module.first_in_use_bytes,
+         module.second_in_use_bytes, module.last_in_use_bytes, module.rise_bytes,
+         module.low_rise_bytes, module.median_bytes, module.settled_median_bytes,
+         whole ? SqlValue(module.survivor_bytes) : SqlValue(),
+         whole ? SqlValue(module.own_output_bytes) : SqlValue()});
+    if (!module.Rises()) continue;
+    int64_t place = 0;
+    for (const StartStep& step : module.steps) {
+      state_->tables.start_steps.Add({summary_.capture_id, device_id, module_id, ++place,
+                                      step.step_bytes, whole ? step.kept_bytes : int64_t{0}});
+    }
   }
 }
 
@@ -344,6 +323,7 @@ CaptureSummary CaptureWriter::Commit(const std::map<std::string, std::string>& l
   const InPhase writing(Phase::kWrite);
   if (!capture_.has_value()) throw Error("the importer did not describe the capture");
   CheckReferences();
+  WriteStarts();
   std::string note = capture_->format_note;
   if (!source_.compression.empty()) note = source_.compression + (note.empty() ? "" : "; " + note);
   const std::optional<std::string> own_host =
@@ -352,12 +332,12 @@ CaptureSummary CaptureWriter::Commit(const std::map<std::string, std::string>& l
   summary_.truncated = capture_->truncated;
   summary_.run = source_.run;
   summary_.host = source_.host.has_value() ? source_.host : own_host;
-  state_->captures.Add({summary_.capture_id, OptionalText(summary_.run),
-                        OptionalText(summary_.host), capture_->process_index,
-                        CleanText(source_.path), source_.content_hash, source_.bytes, summary_.kind,
-                        std::string(summary_.truncated ? "truncated" : "complete"), Text(note),
-                        Text(capture_->jax_version), capture_->started_unix_ns,
-                        capture_->duration_ns, NowUnixNs(), std::string(kVersion)});
+  state_->tables.captures.Add(
+      {summary_.capture_id, OptionalText(summary_.run), OptionalText(summary_.host),
+       capture_->process_index, CleanText(source_.path), source_.content_hash, source_.bytes,
+       summary_.kind, std::string(summary_.truncated ? "truncated" : "complete"), Text(note),
+       Text(capture_->jax_version), capture_->started_unix_ns, capture_->duration_ns, NowUnixNs(),
+       std::string(kVersion)});
   Flush();
   WriteLabels(summary_.run, labels);
   state_->transaction.commit();

@@ -97,6 +97,7 @@ class CaptureWriter : public FactSink {
   int64_t NextId(Kind kind);
   void WriteLabels(const std::optional<std::string>& run,
                    const std::map<std::string, std::string>& labels);
+  void WriteStarts();
   void Flush();
   void CheckReferences() const;
 

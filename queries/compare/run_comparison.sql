@@ -100,25 +100,32 @@ paired AS (
     ) AS place
   FROM counted c
 ),
+-- The module itself is one more part of its kind, so that all rows come down one path: an engine
+-- then looks only at the pair of runs that is asked for.
+pieces AS (
+  SELECT
+    b.module_id, b.kind, b.role, COALESCE(b.shape, '') AS shape,
+    COALESCE(b.instruction, '') AS instruction, COALESCE(b.op_name, '') AS op_name, b.source_file,
+    b.source_line, b.bytes
+  FROM peak_parts b
+  UNION ALL
+  SELECT m.module_id, 'module', NULL, '', '', '', NULL, NULL, m.peak_bytes
+  FROM modules m
+),
 parts AS (
   SELECT
-    p.base_run, p.new_run, p.is_new, p.module_name, p.place, p.pairing,
-    b.kind, b.role, COALESCE(b.shape, '') AS shape, COALESCE(b.instruction, '') AS instruction,
-    COALESCE(b.op_name, '') AS op_name, b.source_file, b.source_line, b.bytes
+    p.base_run, p.new_run, p.is_new, p.module_name, p.place, p.pairing, b.kind, b.role, b.shape,
+    b.instruction, b.op_name, b.source_file, b.source_line, b.bytes
   FROM paired p
-  JOIN peak_parts b ON b.module_id = p.module_id
-  WHERE p.sides = 2
+  JOIN pieces b ON b.module_id = p.module_id
+  WHERE p.sides = 2 OR b.kind = 'module'
 ),
--- Each step pairs off what is on both sides, the first so many of each, and leaves the rest.
-by_instruction AS (
+-- Each step pairs off what is on both sides, the first so many of each, and leaves the rest. One
+-- kind of window a select: SQLite looks no further down for the pair that is asked for than there.
+by_instruction_counts AS (
   SELECT
     p.base_run, p.new_run, p.is_new, p.module_name, p.place, p.pairing, p.kind, p.role, p.shape,
     p.instruction, p.op_name, p.source_file, p.source_line, p.bytes,
-    ROW_NUMBER() OVER (
-      PARTITION BY p.base_run, p.new_run, p.module_name, p.place, p.kind, p.shape, p.instruction,
-        p.is_new
-      ORDER BY p.op_name, p.source_line
-    ) AS number,
     SUM(p.is_new) OVER w AS new_count,
     COUNT(*) OVER w AS both_count
   FROM parts p
@@ -126,40 +133,65 @@ by_instruction AS (
     PARTITION BY p.base_run, p.new_run, p.module_name, p.place, p.kind, p.shape, p.instruction
   )
 ),
-by_line AS (
+by_instruction AS (
+  SELECT
+    c.base_run, c.new_run, c.is_new, c.module_name, c.place, c.pairing, c.kind, c.role, c.shape,
+    c.instruction, c.op_name, c.source_file, c.source_line, c.bytes, c.new_count, c.both_count,
+    ROW_NUMBER() OVER (
+      PARTITION BY c.base_run, c.new_run, c.module_name, c.place, c.kind, c.shape, c.instruction,
+        c.is_new
+      ORDER BY c.op_name, c.source_line
+    ) AS number
+  FROM by_instruction_counts c
+),
+by_line_counts AS (
   SELECT
     i.base_run, i.new_run, i.is_new, i.module_name, i.place, i.pairing, i.kind, i.role, i.shape,
     i.instruction, i.op_name, i.source_file, i.source_line, i.bytes,
-    ROW_NUMBER() OVER (
-      PARTITION BY i.base_run, i.new_run, i.module_name, i.place, i.kind, i.shape, i.op_name,
-        i.source_line, i.is_new
-      ORDER BY i.instruction
-    ) AS number,
     SUM(i.is_new) OVER w AS new_count,
     COUNT(*) OVER w AS both_count
   FROM by_instruction i
-  WHERE i.number > CASE WHEN i.is_new = 1 THEN i.both_count - i.new_count ELSE i.new_count END
+  WHERE i.kind = 'module'
+    OR i.number > CASE WHEN i.is_new = 1 THEN i.both_count - i.new_count ELSE i.new_count END
   WINDOW w AS (
     PARTITION BY i.base_run, i.new_run, i.module_name, i.place, i.kind, i.shape, i.op_name,
       i.source_line
   )
 ),
-by_operation AS (
+by_line AS (
+  SELECT
+    d.base_run, d.new_run, d.is_new, d.module_name, d.place, d.pairing, d.kind, d.role, d.shape,
+    d.instruction, d.op_name, d.source_file, d.source_line, d.bytes, d.new_count, d.both_count,
+    ROW_NUMBER() OVER (
+      PARTITION BY d.base_run, d.new_run, d.module_name, d.place, d.kind, d.shape, d.op_name,
+        d.source_line, d.is_new
+      ORDER BY d.instruction
+    ) AS number
+  FROM by_line_counts d
+),
+by_operation_counts AS (
   SELECT
     l.base_run, l.new_run, l.is_new, l.module_name, l.place, l.pairing, l.kind, l.role, l.shape,
     l.instruction, l.op_name, l.source_file, l.source_line, l.bytes,
-    ROW_NUMBER() OVER (
-      PARTITION BY l.base_run, l.new_run, l.module_name, l.place, l.kind, l.shape, l.op_name,
-        l.is_new
-      ORDER BY l.source_line NULLS LAST, l.instruction
-    ) AS number,
     SUM(l.is_new) OVER w AS new_count,
     COUNT(*) OVER w AS both_count
   FROM by_line l
-  WHERE l.number > CASE WHEN l.is_new = 1 THEN l.both_count - l.new_count ELSE l.new_count END
+  WHERE l.kind = 'module'
+    OR l.number > CASE WHEN l.is_new = 1 THEN l.both_count - l.new_count ELSE l.new_count END
   WINDOW w AS (
     PARTITION BY l.base_run, l.new_run, l.module_name, l.place, l.kind, l.shape, l.op_name
   )
+),
+by_operation AS (
+  SELECT
+    e.base_run, e.new_run, e.is_new, e.module_name, e.place, e.pairing, e.kind, e.role, e.shape,
+    e.instruction, e.op_name, e.source_file, e.source_line, e.bytes, e.new_count, e.both_count,
+    ROW_NUMBER() OVER (
+      PARTITION BY e.base_run, e.new_run, e.module_name, e.place, e.kind, e.shape, e.op_name,
+        e.is_new
+      ORDER BY e.source_line NULLS LAST, e.instruction
+    ) AS number
+  FROM by_operation_counts e
 ),
 -- A temp that no operation names can only be told by its shape.
 unmatched AS (
@@ -173,27 +205,35 @@ unmatched AS (
       ORDER BY o.bytes DESC, o.shape, o.instruction
     ) AS size_place
   FROM by_operation o
-  WHERE o.number > CASE WHEN o.is_new = 1 THEN o.both_count - o.new_count ELSE o.new_count END
+  WHERE o.kind = 'module'
+    OR o.number > CASE WHEN o.is_new = 1 THEN o.both_count - o.new_count ELSE o.new_count END
 ),
+-- By a window, not by GROUP BY, which SQLite does not look through either.
 summed AS (
   SELECT
-    u.base_run, u.new_run, u.module_name, u.place, u.pairing, u.kind, u.op_name,
-    CAST(SUM(CASE WHEN u.is_new = 0 THEN u.bytes END) AS BIGINT) AS base_bytes,
-    CAST(SUM(CASE WHEN u.is_new = 1 THEN u.bytes END) AS BIGINT) AS new_bytes,
-    CAST(SUM(1 - u.is_new) AS BIGINT) AS base_count,
-    CAST(SUM(u.is_new) AS BIGINT) AS new_count,
-    MAX(CASE WHEN u.size_place = 1 AND u.is_new = 0 THEN u.shape END) AS base_shape,
-    MAX(CASE WHEN u.size_place = 1 AND u.is_new = 1 THEN u.shape END) AS new_shape,
-    MAX(CASE WHEN u.size_place = 1 AND u.is_new = 0 THEN u.instruction END) AS base_instruction,
-    MAX(CASE WHEN u.size_place = 1 AND u.is_new = 1 THEN u.instruction END) AS new_instruction,
-    MAX(CASE WHEN u.size_place = 1 AND u.is_new = 0 THEN u.role END) AS base_role,
-    MAX(CASE WHEN u.size_place = 1 AND u.is_new = 1 THEN u.role END) AS new_role,
-    MAX(CASE WHEN u.size_place = 1 AND u.is_new = 0 THEN u.source_file END) AS base_file,
-    MAX(CASE WHEN u.size_place = 1 AND u.is_new = 1 THEN u.source_file END) AS new_file,
-    MAX(CASE WHEN u.size_place = 1 AND u.is_new = 0 THEN u.source_line END) AS base_line,
-    MAX(CASE WHEN u.size_place = 1 AND u.is_new = 1 THEN u.source_line END) AS new_line
+    u.base_run, u.new_run, u.module_name, u.place, u.pairing, u.kind, u.op_name, u.is_new,
+    u.size_place,
+    CAST(SUM(CASE WHEN u.is_new = 0 THEN u.bytes END) OVER w AS BIGINT) AS base_bytes,
+    CAST(SUM(CASE WHEN u.is_new = 1 THEN u.bytes END) OVER w AS BIGINT) AS new_bytes,
+    CAST(SUM(1 - u.is_new) OVER w AS BIGINT) AS base_count,
+    CAST(SUM(u.is_new) OVER w AS BIGINT) AS new_count,
+    MAX(CASE WHEN u.size_place = 1 AND u.is_new = 0 THEN u.shape END) OVER w AS base_shape,
+    MAX(CASE WHEN u.size_place = 1 AND u.is_new = 1 THEN u.shape END) OVER w AS new_shape,
+    MAX(CASE WHEN u.size_place = 1 AND u.is_new = 0 THEN u.instruction END) OVER w
+      AS base_instruction,
+    MAX(CASE WHEN u.size_place = 1 AND u.is_new = 1 THEN u.instruction END) OVER w
+      AS new_instruction,
+    MAX(CASE WHEN u.size_place = 1 AND u.is_new = 0 THEN u.role END) OVER w AS base_role,
+    MAX(CASE WHEN u.size_place = 1 AND u.is_new = 1 THEN u.role END) OVER w AS new_role,
+    MAX(CASE WHEN u.size_place = 1 AND u.is_new = 0 THEN u.source_file END) OVER w AS base_file,
+    MAX(CASE WHEN u.size_place = 1 AND u.is_new = 1 THEN u.source_file END) OVER w AS new_file,
+    MAX(CASE WHEN u.size_place = 1 AND u.is_new = 0 THEN u.source_line END) OVER w AS base_line,
+    MAX(CASE WHEN u.size_place = 1 AND u.is_new = 1 THEN u.source_line END) OVER w AS new_line
   FROM unmatched u
-  GROUP BY u.base_run, u.new_run, u.module_name, u.place, u.pairing, u.kind, u.op_name, u.nameless
+  WINDOW w AS (
+    PARTITION BY u.base_run, u.new_run, u.module_name, u.place, u.pairing, u.kind, u.op_name,
+      u.nameless
+  )
 ),
 listed AS (
   SELECT
@@ -206,15 +246,7 @@ listed AS (
     COALESCE(s.new_line, s.base_line) AS source_line,
     s.pairing
   FROM summed s
-  UNION ALL
-  SELECT
-    m.base_run, m.new_run, m.module_name, m.place, 'module',
-    MAX(CASE WHEN m.is_new = 0 THEN m.peak_bytes END),
-    MAX(CASE WHEN m.is_new = 1 THEN m.peak_bytes END),
-    CAST(SUM(1 - m.is_new) AS BIGINT), CAST(SUM(m.is_new) AS BIGINT),
-    NULL, NULL, NULL, NULL, NULL, NULL, NULL, m.pairing
-  FROM paired m
-  GROUP BY m.base_run, m.new_run, m.module_name, m.place, m.pairing
+  WHERE s.size_place = 1 AND (s.is_new = 0 OR s.base_count = 0)
 )
 SELECT
   l.base_run,

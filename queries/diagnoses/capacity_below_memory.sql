@@ -44,7 +44,8 @@ WITH helped AS (
     AND 100 * (m.plan_bytes + f.others_bytes)
       <= (SELECT s.setting FROM settings s WHERE s.name = 'raised_capacity_percent')
         * f.memory_bytes
-    AND NOT EXISTS (SELECT 1 FROM growth g WHERE g.device_id = f.device_id)
+    -- NOT IN: looked up once, not for every failure.
+    AND (f.device_id IS NULL OR f.device_id NOT IN (SELECT g.device_id FROM growth g))
 )
 SELECT
   c.capture_id,

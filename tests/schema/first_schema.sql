@@ -234,6 +234,41 @@ CREATE INDEX stored_executions_by_device ON stored_executions (device_id, module
 CREATE INDEX stored_executions_by_capture ON stored_executions (capture_id);
 CREATE INDEX stored_executions_by_module ON stored_executions (module_id);
 
+-- What was in use at the starts of a module's executions on a device, over those where that is known: what every
+-- question about growth begins with. The steps behind it are in stored_start_steps.
+CREATE TABLE stored_module_starts (
+  capture_id INTEGER NOT NULL REFERENCES captures, -- the capture
+  device_id INTEGER NOT NULL REFERENCES devices, -- the device
+  module_id INTEGER NOT NULL REFERENCES stored_modules, -- the module
+  allocator_id INTEGER REFERENCES allocators, -- the device's pool
+  executions INTEGER NOT NULL,     -- how many
+  first_start_ns INTEGER NOT NULL, -- start of the first, Unix ns
+  last_start_ns INTEGER NOT NULL,  -- start of the last, Unix ns
+  first_in_use_bytes INTEGER NOT NULL, -- in use when the first started
+  second_in_use_bytes INTEGER,     -- in use when the second started
+  last_in_use_bytes INTEGER NOT NULL, -- in use when the last started
+  rise_bytes INTEGER,              -- from the start in the middle to the last
+  low_rise_bytes INTEGER,          -- from the least of the earlier half to the least of the later half
+  median_bytes INTEGER,            -- the median step from one start to the next; the lower of two in the middle
+  settled_median_bytes INTEGER,    -- the same without the first step
+  survivor_bytes INTEGER,          -- allocated from the first start on and live at the last; NULL on a truncated capture
+  own_output_bytes INTEGER,        -- of these, outputs of this module
+  PRIMARY KEY (device_id, module_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX stored_module_starts_by_capture ON stored_module_starts (capture_id);
+
+-- The steps of a module whose in-use rises, from one start to the next.
+CREATE TABLE stored_start_steps (
+  capture_id INTEGER NOT NULL REFERENCES captures, -- the capture
+  device_id INTEGER NOT NULL REFERENCES devices, -- the device
+  module_id INTEGER NOT NULL REFERENCES stored_modules, -- the module
+  place INTEGER NOT NULL,          -- from 1
+  step_bytes INTEGER NOT NULL,     -- in use at the next start, less in use at this one
+  kept_bytes INTEGER NOT NULL,     -- allocated in between and live at the last start; 0 on a truncated capture
+  PRIMARY KEY (device_id, module_id, place)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX stored_start_steps_by_capture ON stored_start_steps (capture_id);
+
 -- One row per allocation of an allocator, paired with its free.
 CREATE TABLE stored_allocations (
   allocation_id INTEGER PRIMARY KEY, -- local id
@@ -254,7 +289,7 @@ CREATE TABLE stored_allocations (
   alloc_event_id INTEGER,       -- host_events
   free_event_id INTEGER         -- host_events
 ) STRICT;
-CREATE INDEX stored_allocations_by_allocator ON stored_allocations (allocator_id, alloc_ns);
+CREATE INDEX stored_allocations_by_allocator ON stored_allocations (allocator_id, alloc_ns, free_ns);
 CREATE INDEX stored_allocations_by_execution ON stored_allocations (execution_id);
 
 -- The host events that a memory question needs.
@@ -297,6 +332,7 @@ CREATE TABLE oom_events (
   repeat_count INTEGER NOT NULL DEFAULT 1, -- how often the log prints it
   message TEXT              -- the line, without time stamp and other wrapping
 ) STRICT;
+CREATE INDEX oom_events_by_capture ON oom_events (capture_id);
 
 -- The buffers that an error text lists.
 CREATE TABLE oom_buffers (
@@ -309,6 +345,7 @@ CREATE TABLE oom_buffers (
   tiled_bytes INTEGER,       -- from the shape and its layout: with the padding of the tiles; NULL without tiles
   count INTEGER NOT NULL DEFAULT 1 -- buffers like this one, side by side
 ) STRICT;
+CREATE INDEX oom_buffers_by_event ON oom_buffers (oom_event_id, position);
 
 -- The chunks of an allocator's pool, from its dump in a log: in use or free, in the order of their addresses.
 CREATE TABLE oom_chunks (
@@ -320,6 +357,7 @@ CREATE TABLE oom_chunks (
   in_use INTEGER NOT NULL,   -- 1; 0 when it is free
   op_name TEXT               -- who holds it, where the dump says so
 ) STRICT;
+CREATE INDEX oom_chunks_by_event ON oom_chunks (oom_event_id, position);
 
 -- Samples of a pprof device memory profile.
 CREATE TABLE profile_samples (
@@ -333,3 +371,4 @@ CREATE TABLE profile_samples (
   source_line INTEGER, -- its line
   function_name TEXT -- its function
 ) STRICT;
+CREATE INDEX profile_samples_by_capture ON profile_samples (capture_id);

@@ -1,0 +1,22 @@
+// The tables that the rows of a capture go to, with the columns that its writer fills in.
+#ifndef OOMDB_SCHEMA_CAPTURE_TABLES_H_
+#define OOMDB_SCHEMA_CAPTURE_TABLES_H_
+
+#include <SQLiteCpp/SQLiteCpp.h>
+
+#include "schema/bulk_insert.h"
+
+namespace oomdb {
+
+// `connection` must outlive it; rows that were never flushed are lost.
+struct CaptureTables {
+  explicit CaptureTables(SQLite::Database& connection);
+  void Flush();
+
+  BulkInsert captures, issues, devices, modules, allocators, executions, allocations, module_starts,
+      start_steps, events, oom_events, oom_buffers, oom_chunks, samples;
+};
+
+}  // namespace oomdb
+
+#endif  // OOMDB_SCHEMA_CAPTURE_TABLES_H_
