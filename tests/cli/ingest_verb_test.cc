@@ -2,6 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <map>
+#include <sstream>
+#include <string>
 
 #include "cli/self_test_capture.h"
 #include "proto/hlo.pb.h"
@@ -35,6 +38,35 @@ TEST_F(IngestVerbTest, TheNextCommandRuns) {
   const Outcome next = Shell(err.substr(at + 6));
   EXPECT_EQ(next.exit_code, 0) << next.err;
   EXPECT_THAT(next.out, HasSubstr("step_does_not_fit"));
+}
+
+// The parts add up to the whole, within what rounding to four digits hides.
+TEST_F(IngestVerbTest, ExplainsItsTime) {
+  const Outcome outcome = Oomdb("ingest --explain-time --db oom.db logs");
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_EQ(outcome.out, "");
+  std::map<std::string, double> seconds, shares;
+  std::istringstream lines(outcome.err);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string name, percent;
+    double wall = 0, share = 0;
+    if (!(words >> name >> wall >> share >> percent) || percent != "%") continue;
+    seconds[name] = wall;
+    shares[name] = share;
+  }
+  ASSERT_THAT(seconds, testing::SizeIs(6)) << outcome.err;
+  double sum = 0, share = 0;
+  for (const char* phase : {"read", "parse", "replay", "write", "other"}) {
+    ASSERT_EQ(seconds.count(phase), 1) << phase;
+    sum += seconds[phase];
+    share += shares[phase];
+  }
+  EXPECT_NEAR(sum, seconds["all"], 0.0004);
+  EXPECT_NEAR(share, 100, 0.4);
+  EXPECT_GT(seconds["write"], 0);
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("index     in write"), HasSubstr("times that")));
+  EXPECT_EQ(Oomdb("ingest --explain-time -j 2 --db oom.db logs").exit_code, 2);
 }
 
 TEST_F(IngestVerbTest, TheSameAgainIsNoSecondCapture) {

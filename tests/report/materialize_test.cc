@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <string>
+#include <utility>
 
 #include "cli/ingest_job.h"
 #include "queries/catalogue.h"
@@ -21,12 +24,24 @@ class Silent : public IngestObserver {
   void PassedOver(const std::string&, const std::string&) override {}
 };
 
-Database Samples() {
-  Database database = Database::Throwaway(Catalogue::Get().views());
+Database Samples(Database database = Database::Throwaway(Catalogue::Get().views())) {
   IngestRequest request;
   request.paths = {OOMDB_SOURCE_DIR "/sample_dbs/captures"};
   Silent silent;
   IngestPaths(database, request, silent);
+  return database;
+}
+
+Database WithErrorText(Database database) {
+  const std::string path = testing::TempDir() + "materialize_test.log";
+  std::ofstream(path) << "jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory "
+                         "while trying to allocate 8589934592 bytes.\n";
+  IngestRequest request;
+  request.paths = {path};
+  Silent silent;
+  IngestPaths(database, request, silent);
+  std::filesystem::remove(path);
+  EXPECT_EQ(Query(database, "SELECT * FROM oom_events").rows.size(), 1);
   return database;
 }
 
@@ -42,9 +57,7 @@ TEST(MaterializeTest, BlocksComeBeforeWhatMentionsThem) {
   EXPECT_EQ(place("buffers"), static_cast<long>(order.size()));
 }
 
-TEST(MaterializeTest, AnswersStayTheSame) {
-  Database views = Samples();
-  Database tables = Samples();
+void ExpectSameAnswers(Database views, Database tables) {
   MaterializeRules(tables, Catalogue::Get());
   for (const char* name : {"findings", "finding_items", "remedies"}) {
     const std::string sql = std::string("SELECT * FROM ") + name;
@@ -56,6 +69,30 @@ TEST(MaterializeTest, AnswersStayTheSame) {
     EXPECT_EQ(expected.columns, got.columns) << name;
     EXPECT_EQ(expected.rows, got.rows) << name;
   }
+}
+
+TEST(MaterializeTest, AnswersStayTheSame) { ExpectSameAnswers(Samples(), Samples()); }
+
+TEST(MaterializeTest, AnswersStayTheSameWithAnErrorText) {
+  ExpectSameAnswers(WithErrorText(Samples()), WithErrorText(Samples()));
+}
+
+TEST(MaterializeTest, AnswersStayTheSameWithLazyViews) {
+  Database lazy = Samples(Database::ThrowawayWithLazyViews(Catalogue::Get().views()));
+  ExpectSameAnswers(Samples(), std::move(lazy));
+}
+
+// What a header says of a table is true: the samples have no error text.
+TEST(MaterializeTest, ViewsAreEmptyWithoutTheirTable) {
+  Database database = Samples();
+  int checked = 0;
+  for (const CatalogueEntry& entry : Catalogue::Get().entries()) {
+    if (entry.empty_without.empty()) continue;
+    ++checked;
+    ASSERT_EQ(Query(database, "SELECT * FROM " + entry.empty_without).rows.size(), 0);
+    EXPECT_EQ(Query(database, "SELECT * FROM " + entry.id).rows.size(), 0) << entry.id;
+  }
+  EXPECT_GT(checked, 0);
 }
 
 }  // namespace

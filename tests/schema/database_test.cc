@@ -9,6 +9,7 @@
 
 #include "queries/catalogue.h"
 #include "schema/migrations.h"
+#include "schema/query.h"
 #include "tests/schema/sample_facts.h"
 
 namespace oomdb {
@@ -149,6 +150,28 @@ TEST_F(DatabaseTest, SettingsHoldForOneCall) {
             ExitCode::kUsage);
   Database throwaway = Database::Throwaway(views, {{"growth_min_bytes", 8}});
   EXPECT_EQ(QueryInt(throwaway, "SELECT setting FROM seen"), 8);
+}
+
+TEST_F(DatabaseTest, LazyViewsAreMadeWhenMentioned) {
+  const std::vector<ViewDefinition> views = {{"one", "SELECT 1 AS number"},
+                                             {"two", "SELECT 2 * number AS number FROM one"},
+                                             {"other", "SELECT 3 AS number"}};
+  Database database = Database::ThrowawayWithLazyViews(views, {{"growth_min_bytes", 8}});
+  const auto made = [&] {
+    std::string names;
+    for (const Row& row : Query(database,
+                                "SELECT name FROM sqlite_master WHERE type = 'view' "
+                                "ORDER BY name")
+                              .rows)
+      names += std::get<std::string>(row[0]) + " ";
+    return names;
+  };
+  EXPECT_EQ(made(), "");
+  EXPECT_EQ(std::get<int64_t>(Query(database, "SELECT number FROM two").rows[0][0]), 2);
+  EXPECT_EQ(made(), "one two ");
+  database.ForgetView("other");
+  EXPECT_ANY_THROW(Query(database, "SELECT number FROM other"));
+  EXPECT_EQ(QueryInt(database, "SELECT setting FROM settings WHERE name = 'growth_min_bytes'"), 8);
 }
 
 TEST_F(DatabaseTest, SettingsThatAFileLacksAreThere) {

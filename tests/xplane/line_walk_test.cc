@@ -90,6 +90,67 @@ TEST(WalkEventsTest, FieldsInAnyOrderAndIdsOf64Bits) {
   EXPECT_THAT(walked.offsets_ps, ElementsAre(70, 0));
 }
 
+// What recorders write is read in one go, the rest field by field: with the same result.
+TEST(WalkEventsTest, UsualAndUnusualOrdersSayTheSame) {
+  const std::string id = NumberField(1, 300), offset = NumberField(2, uint64_t{1} << 40),
+                    duration = NumberField(3, 1000), stat = BytesField(4, NumberField(1, 8)),
+                    more = BytesField(4, NumberField(1, 9) + NumberField(3, 5)),
+                    unknown = NumberField(77, 1);
+  for (const std::string& event :
+       {id + offset + duration + stat + more, offset + id + duration + stat + more,
+        id + stat + offset + more + duration, id + duration + offset + stat + unknown + more,
+        unknown + id + offset + duration + stat + more, id + offset + duration + stat + more + id,
+        NumberField(1, 299) + offset + duration + stat + more + id}) {
+    const std::string line = BytesField(4, event);
+    const auto source = MemorySource(line);
+    Window window(*source);
+    std::vector<int64_t> stats;
+    const WalkResult result = WalkEvents(&window, {0, line.size()}, All, [&](const RawEvent& e) {
+      EXPECT_EQ(e.metadata_id, 300);
+      EXPECT_EQ(e.offset_ps, int64_t{1} << 40);
+      EXPECT_EQ(e.duration_ps, 1000);
+      ForEachStat(e.stats, [&](const RawStat& s) { stats.push_back(s.metadata_id); });
+    });
+    EXPECT_FALSE(result.malformed);
+    EXPECT_THAT(stats, ElementsAre(8, 9));
+  }
+}
+
+TEST(WalkEventsTest, NumbersAndStatsThatAreCutAreMalformed) {
+  const std::string id = NumberField(1, 3);
+  for (const std::string& event : {id + Tag(2, 0), id + NumberField(2, 5) + Tag(3, 0),
+                                   id + NumberField(2, 5) + Tag(3, 0) + "\x80",
+                                   id + NumberField(2, 5) + CutField(4, 9, "cut")}) {
+    const Walked walked = Walk(BytesField(4, event), All);
+    EXPECT_THAT(walked.ids, IsEmpty());
+    EXPECT_TRUE(walked.result.malformed);
+  }
+}
+
+TEST(ParseStatTest, UsualAndUnusualOrdersSayTheSame) {
+  const std::string id = NumberField(1, 200);
+  const std::string real = Tag(2, 1) + std::string("\0\0\0\0\0\0\xe0\x3f", 8);
+  for (const std::string& value : {real, NumberField(3, 7), NumberField(4, uint64_t(-7)),
+                                   BytesField(5, "text"), BytesField(6, ""), NumberField(7, 900)}) {
+    const std::string usual = id + value, unusual = value + id;
+    const RawStat one = ParseStat(usual), other = ParseStat(unusual), any = ParseAnyStat(usual);
+    for (const RawStat& stat : {other, any}) {
+      EXPECT_EQ(one.metadata_id, stat.metadata_id);
+      EXPECT_EQ(one.kind, stat.kind);
+      EXPECT_EQ(one.number, stat.number);
+      EXPECT_EQ(one.real, stat.real);
+      EXPECT_EQ(one.text, stat.text);
+    }
+    EXPECT_EQ(one.metadata_id, 200);
+    EXPECT_NE(one.kind, RawStat::Kind::kNone);
+  }
+  EXPECT_EQ(ParseStat(id).kind, RawStat::Kind::kNone);
+  EXPECT_EQ(ParseStat(id + NumberField(3, 7) + NumberField(4, 8)).number,
+            8);  // The last one stands.
+  EXPECT_EQ(ParseStat(NumberField(3, 7)).metadata_id, 0);
+  EXPECT_EQ(ParseStat("").kind, RawStat::Kind::kNone);
+}
+
 TEST(WalkEventsTest, AMalformedEventEndsTheLine) {
   const std::string good = BytesField(4, NumberField(1, 1));
   for (const std::string& bad :

@@ -39,6 +39,38 @@ TEST(WireCursorTest, ReadsEveryWireType) {
   EXPECT_FALSE(cursor.malformed());
 }
 
+// Whether or not eight bytes can be loaded at once.
+TEST(DecodeVarintTest, EveryLengthAtEveryDistanceFromTheEnd) {
+  for (int bits = 0; bits < 64; ++bits) {
+    for (const uint64_t value :
+         {uint64_t{1} << bits, (uint64_t{1} << bits) - 1, 0x9e3779b97f4a7c15 >> bits}) {
+      const std::string bytes = Varint(value);
+      for (size_t behind = 0; behind < 10; ++behind) {
+        const std::string all = bytes + std::string(behind, '\xff');
+        const char* p = all.data();
+        uint64_t read = 0;
+        ASSERT_TRUE(DecodeVarint(&p, all.data() + all.size(), &read)) << value;
+        EXPECT_EQ(read, value);
+        EXPECT_EQ(p, all.data() + bytes.size()) << value;
+      }
+      const char* p = bytes.data();
+      uint64_t read = 0;
+      EXPECT_FALSE(DecodeVarint(&p, bytes.data() + bytes.size() - 1, &read)) << value;
+    }
+  }
+}
+
+TEST(DecodeVarintTest, LongerThanNeededAndTooLong) {
+  for (const size_t length : {2u, 8u, 9u, 10u, 11u}) {
+    const std::string bytes = std::string(length - 1, '\x80') + '\0' + std::string(8, 'x');
+    const char* p = bytes.data();
+    uint64_t read = 1;
+    const bool decoded = DecodeVarint(&p, bytes.data() + bytes.size(), &read);
+    EXPECT_EQ(decoded, length <= 10) << length;
+    if (decoded) EXPECT_EQ(read, 0u) << length;
+  }
+}
+
 TEST(WireCursorTest, AnEmptyMessageIsWhole) {
   WireCursor cursor(std::string_view{});
   EXPECT_FALSE(cursor.Next());
