@@ -120,6 +120,13 @@ std::optional<size_t> EventGroups::Add(OomEvent&& event) {
   if (event.family == Family::kBackOff) same = FindBackOff(event);
   if (same.has_value()) {
     Repeat(*same, line);
+    // What a driver or an allocator only mentioned was not survived.
+    if (OomEvent& told = events_[*same]; event.fact.fatal == true && told.fact.fatal != true) {
+      told.family = event.family;
+      told.fact.kind = event.fact.kind;
+      told.fact.fatal = true;
+      told.fact.message = event.fact.message;
+    }
     events_[*same].last_bytes = event.fact.requested_bytes.value_or(0);
     events_[*same].Complete(std::move(event));
     return same;
