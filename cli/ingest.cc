@@ -81,8 +81,13 @@ class Talk : public IngestObserver {
       AppendCount(&what, summary.allocations, "allocation");
       AppendCount(&what, summary.events, "event");
       AppendCount(&what, summary.samples, "stack");
-      AppendOomEvents(&what, summary);
-      if (what.empty()) what = NoOomFound(summary);
+      // Statistics alone are no failure, and no advice.
+      if (const std::string none = NoOomFound(summary); none.empty()) {
+        AppendOomEvents(&what, summary);
+      } else if (what.empty()) {
+        what = none;
+        AppendCount(&what, summary.oom_events, "memory statistic");
+      }
       if (what.empty()) what = "nothing in it that concerns memory";
     }
     if (summary.truncated) what += "; truncated: what was whole is kept";

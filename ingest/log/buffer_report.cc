@@ -19,6 +19,7 @@ struct Patterns {
   Pattern operation{R"(Operator: (.*))"};
   Pattern label{R"(XLA [Ll]abel: (.*))"};
   Pattern shape{R"((Entry Parameter Subsh|Sh)ape: (.*))"};
+  Pattern element_type{R"(\(*[a-z]+[0-9a-z]*\[)"};
   Pattern passed_over{R"(={6,})"};
 };
 
@@ -85,7 +86,8 @@ class BufferReport : public Block {
     } else if (P().shape.Starts(line, &g)) {
       Buffer().shape = g[2];
       if (g[1] != "Sh") Buffer().allocation_type = "entry parameter";
-      described_ = true;
+      // A replay buffer has a shape too, but not XLA's.
+      described_ = described_ || P().element_type.StartsWith(g[2]) > 0;
     } else if (P().passed_over.StartsWith(line) > 0) {
       EndOperator();
       buffer_ = false;

@@ -4,10 +4,22 @@
 #include <cstdlib>
 #include <utility>
 
+#include "ingest/log/patterns.h"
+
 namespace oomdb {
 namespace {
 
 constexpr size_t kRecentRequests = 64;
+
+// A message without what the runtime, the exception and the thread put around it.
+std::string_view Words(std::string_view message) {
+  message = message.substr(0, message.find("; current tracing scope"));
+  static const Pattern runtime(
+      R"((?:Execution of replica \d+ failed: |.*' failed: |[A-Z_]+: |Internal: )+)");
+  message.remove_prefix(runtime.StartsWith(message));
+  while (message.ends_with('.')) message.remove_suffix(1);
+  return message;
+}
 
 // What two prints of one failure have in common.
 std::string Figures(OomEvent& event) {
@@ -19,8 +31,11 @@ std::string Figures(OomEvent& event) {
     key += '|';
     if (bytes->has_value()) key += std::to_string(**bytes);
   }
-  // Failures without a figure are told apart by their words.
-  if (!fact.requested_bytes && !fact.used_bytes && !fact.total_bytes) key += fact.message;
+  // Failures without a figure are told apart by their words; but a process that was killed, or
+  // threw, is told of in several.
+  const bool host = fact.kind == "C1" || fact.kind == "C2";
+  if (!host && !fact.requested_bytes && !fact.used_bytes && !fact.total_bytes)
+    key += Words(fact.message);
   return key;
 }
 
@@ -105,6 +120,13 @@ std::optional<size_t> EventGroups::Add(OomEvent&& event) {
   if (event.family == Family::kBackOff) same = FindBackOff(event);
   if (same.has_value()) {
     Repeat(*same, line);
+    // What a driver or an allocator only mentioned was not survived.
+    if (OomEvent& told = events_[*same]; event.fact.fatal == true && told.fact.fatal != true) {
+      told.family = event.family;
+      told.fact.kind = event.fact.kind;
+      told.fact.fatal = true;
+      told.fact.message = event.fact.message;
+    }
     events_[*same].last_bytes = event.fact.requested_bytes.value_or(0);
     events_[*same].Complete(std::move(event));
     return same;

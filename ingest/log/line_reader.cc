@@ -42,6 +42,12 @@ void LineReader::PassLines(size_t bytes) {
   begin_ += bytes;
 }
 
+void LineReader::PassTo(size_t start) {
+  const std::string_view passed = Buffered().substr(0, start);
+  lines_ += std::count(passed.begin(), passed.end(), '\n');
+  begin_ += start;
+}
+
 void LineReader::DiscardLine() {
   ++lines_;
   while (true) {
@@ -66,6 +72,14 @@ bool LineReader::Next(Line* line) {
       return true;
     }
     if (buffered.size() > kMaxLineBytes) {
+      // A progress bar rewrites its line: that comes in pieces.
+      const size_t rewritten = buffered.substr(0, kMaxLineBytes).rfind('\r');
+      if (rewritten != std::string_view::npos && rewritten > 0) {
+        long_line_ = buffered.substr(0, rewritten);
+        begin_ += rewritten + 1;
+        *line = {lines_ + 1, long_line_};
+        return true;
+      }
       long_line_ = buffered.substr(0, kMaxLineBytes);
       DiscardLine();
       *line = {lines_, long_line_};
@@ -89,7 +103,14 @@ bool LineReader::SkipTo(const Pattern& pattern) {
       if (last == std::string_view::npos) {
         if (text.size() < buffer_.size() && Refill()) continue;
         if (pattern.Matches(text.substr(0, kMaxLineBytes))) return true;
-        DiscardLine();
+        const size_t match = pattern.Position(text);
+        const size_t rewritten = text.substr(0, match).rfind('\r');
+        if (rewritten == std::string_view::npos) {
+          DiscardLine();
+          continue;
+        }
+        PassTo(rewritten + 1);
+        if (match != std::string_view::npos && match - rewritten < kMaxLineBytes) return true;
         continue;
       }
       text = text.substr(0, last + 1);
@@ -99,9 +120,9 @@ bool LineReader::SkipTo(const Pattern& pattern) {
       PassLines(text.size());
       continue;
     }
-    const size_t before = text.substr(0, match).rfind('\n');
+    const size_t before = text.substr(0, match).find_last_of("\r\n");
     const size_t start = before == std::string_view::npos ? 0 : before + 1;
-    PassLines(start);
+    PassTo(start);
     if (match - start < kMaxLineBytes) return true;
     DiscardLine();  // It stands where a line is cut.
   }

@@ -30,6 +30,17 @@ bool LooksLikeText(const Source& source) {
   return static_cast<size_t>(controls) * 50 <= sample.size();
 }
 
+// Text of two bytes a character, with a mark at its beginning or without.
+bool IsUtf16(const Source& source) {
+  std::string sample(std::min<uint64_t>(source.size(), 1024), '\0');
+  source.ReadAt(0, std::span<char>(sample.data(), sample.size()));
+  if (sample.starts_with("\xFF\xFE") || sample.starts_with("\xFE\xFF")) return true;
+  std::array<size_t, 2> nuls = {0, 0};
+  for (size_t i = 0; i < sample.size(); ++i) nuls[i % 2] += sample[i] == '\0';
+  const size_t many = sample.size() * 2 / 5;
+  return sample.size() >= 8 && std::max(nuls[0], nuls[1]) > many && std::min(nuls[0], nuls[1]) == 0;
+}
+
 // Reads what is near a match of the prefilter, to the end or (`first_only`) to the first failure.
 int64_t Parse(const Source& source, bool first_only, LogParser& parser) {
   LineReader reader(source);
@@ -107,6 +118,11 @@ bool HoldsLog(const Source& source, bool named) {
 
 void ImportLog(const Source& source, const ImportOptions&, FactSink& sink) {
   if (source.size() == 0) throw Error(source.path() + ": is empty; a log's text was expected");
+  if (IsUtf16(source)) {
+    throw Error(source.path() +
+                ": is text in UTF-16, as PowerShell writes it; UTF-8 was expected: convert it with "
+                "iconv -f UTF-16 -t UTF-8");
+  }
   if (!LooksLikeText(source)) {
     throw Error(source.path() + ": is binary; a log's text was expected");
   }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "ingest/log/forms.h"
+#include "ingest/log/json_line.h"
 #include "ingest/log/sizes.h"
 #include "ingest/log/tpu_report.h"
 #include "ingest/log/wrapping.h"
@@ -53,7 +54,8 @@ bool IsStatistics(const OomEvent& event) { return event.fact.kind.starts_with('K
 
 const Pattern& Prefilter() {
   static const Pattern* const prefilter = [] {
-    std::vector<std::string_view> needles = {"RESOURCE_EXHAUSTED"};
+    std::vector<std::string_view> needles = {"RESOURCE_EXHAUSTED", "Resource exhausted",
+                                             "failed to alloc"};
     for (const Form& form : Forms()) needles.push_back(form.needle);
     std::string any = AnyOf(needles);
     for (const BlockKind* kind : Kinds()) any += "|" + std::string(kind->opener);
@@ -63,19 +65,44 @@ const Pattern& Prefilter() {
 }
 
 void LogParser::Take(int64_t number, std::string_view line) {
+  if (line.find('\r') != std::string_view::npos) line = LastRewrite(line, Prefilter());
+  const std::vector<std::string> messages = JsonMessages(line);
+  if (messages.empty()) TakeText(number, line);
+  for (const std::string& message : messages) TakeText(number, message);
+}
+
+void LogParser::Switch(const std::string& process) {
+  constexpr size_t kMaxStreams = 4096;
+  const auto known = streams_.find(process);
+  if (known != streams_.end()) {
+    now_ = &known->second;
+  } else {
+    now_ = &streams_[streams_.size() < kMaxStreams ? process : ""];
+  }
+}
+
+void LogParser::TakeText(int64_t number, std::string_view line) {
   if (quiet_lines_ < kQuietLines) ++quiet_lines_;
-  std::string text = Unwrap(line);
+  std::string process;
+  std::string text = Unwrap(line, &process);
+  // Some name the process in the first line of a message only.
+  const bool goes_on = process.empty() && number <= last_number_ + 1 &&
+                       streams_[""].block == nullptr &&
+                       (now_->block != nullptr || !now_->broken.empty());
+  if (!goes_on) Switch(process);
+  last_number_ = number;
   if (text.empty()) {
-    if (block_ != nullptr) block_->Take({});
+    now_->broken.clear();
+    if (now_->block != nullptr) now_->block->Take({});
     return;
   }
   if (text.find("\\\"") != std::string::npos) text = UnescapeQuotes(text);
-  if (code_.empty()) {
+  if (now_->code.empty()) {
     if (const auto known = known_lines_.find(text); known != known_lines_.end()) {
       CloseBlock();
       groups_.Repeat(known->second, number);
-      failure_ = known->second;
-      failure_line_ = number;
+      now_->failure = known->second;
+      now_->failure_line = number;
       quiet_lines_ = 0;
       return;
     }
@@ -83,16 +110,68 @@ void LogParser::Take(int64_t number, std::string_view line) {
   for (std::string_view part : SplitJoined(text)) TakePart(number, part);
 }
 
+void LogParser::MayGoOn(int64_t number, std::string_view line, std::optional<size_t> failure) {
+  now_->broken = line;
+  now_->broken_first = now_->broken_last = number;
+  now_->broken_failure = failure;
+}
+
+bool LogParser::TakeBroken(int64_t number, std::string_view line) {
+  constexpr int64_t kMaxBrokenLines = 4;
+  constexpr size_t kMaxBrokenBytes = 4096;
+  const std::string before = std::exchange(now_->broken, "");
+  if (number != now_->broken_last + 1 || number - now_->broken_first >= kMaxBrokenLines ||
+      before.size() + line.size() > kMaxBrokenBytes) {
+    return false;
+  }
+  const std::optional<size_t> failure = now_->broken_failure;
+  std::optional<OomEvent> alone = MatchForm(line);
+  if (failure.has_value() && alone.has_value()) return false;
+  // It was broken between words, or at a terminal's edge within one.
+  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+  std::array<std::string, 2> joined = {before + ' ' + std::string(line),
+                                       before + std::string(line)};
+  if (digit(before.back()) && digit(line.front())) std::swap(joined[0], joined[1]);
+  for (const std::string& text : joined) {
+    std::optional<OomEvent> event = MatchForm(text);
+    if (!event.has_value()) continue;
+    const int64_t first = now_->broken_first;
+    if (!failure.has_value()) {
+      if (alone.has_value() && alone->known() >= event->known()) continue;
+      TakeFailure(first, text, std::move(*event));
+    } else {
+      OomEvent& told = groups_[*failure];
+      const bool advice =
+          event->fact.fatal == false && told.fact.fatal == true && told.fact.repeat_count == 1;
+      if (event->fact.kind != told.fact.kind ? !advice : event->known() <= told.known()) continue;
+      told.fact.kind = event->fact.kind;
+      told.fact.fatal = event->fact.fatal;
+      told.Complete(std::move(*event));
+      MayGoOn(first, text, failure);
+    }
+    now_->broken_first = first;
+    now_->broken_last = number;
+    quiet_lines_ = 0;
+    return true;
+  }
+  if (!failure.has_value() && !alone.has_value()) {
+    now_->broken = before + ' ' + std::string(line);
+    now_->broken_last = number;
+  }
+  return false;
+}
+
 void LogParser::TakePart(int64_t number, std::string_view line) {
-  if (block_ != nullptr) {
-    if (block_->Take(line)) {
-      block_last_ = number;
+  if (!now_->broken.empty() && TakeBroken(number, line)) return;
+  if (now_->block != nullptr) {
+    if (now_->block->Take(line)) {
+      now_->block_last = number;
       quiet_lines_ = 0;
       return;
     }
-    if (number - block_last_ > kQuietLines) CloseBlock();
+    if (number - now_->block_last > kQuietLines) CloseBlock();
   }
-  if (!code_.empty() && number - code_line_ > kSameMessageLines) FileCode();
+  if (!now_->code.empty() && number - now_->code_line > kSameMessageLines) FileCode();
   if (!Prefilter().Matches(line)) {
     if (OomEvent* const failure = FailureNear(number, kSameMessageLines);
         failure != nullptr && failure->fact.module_name.empty()) {
@@ -107,9 +186,11 @@ void LogParser::TakePart(int64_t number, std::string_view line) {
   }
   TakeCode(number, line);
   if (OpenBlock(number, line)) return;
+  static const Pattern goes_on(R"(RESOURCE_EXHAUSTED|Resource exhausted|failed to alloc)");
+  if (goes_on.Matches(line)) MayGoOn(number, line, std::nullopt);
   static const Pattern unknown(
       R"((?:RESOURCE_EXHAUSTED|Resource exhausted): .*(?i:\bmemory\b|\bOOM\b|alloc))");
-  if (unknown.Matches(line) && code_line_ != number) {
+  if (unknown.Matches(line) && now_->code_line != number) {
     if (++unknown_lines_ == 1) first_unknown_line_ = number;
   }
 }
@@ -120,14 +201,14 @@ void LogParser::TakeFailure(int64_t number, std::string_view line, OomEvent&& ev
   if (!advice) CloseBlock();
   event.fact.line = number;
   event.fact.message = Message(line);
-  if (!code_.empty() && !advice) {
-    if (event.fact.error_code.empty()) event.fact.error_code = code_;
-    code_.clear();
+  if (!now_->code.empty() && !advice) {
+    if (event.fact.error_code.empty()) event.fact.error_code = now_->code;
+    now_->code.clear();
   }
   OomEvent* const before = FailureNear(number, kSameMessageLines);
   if (before != nullptr && before->fact.kind == event.fact.kind &&
-      event.family == Family::kTpuCompile && !before->fact.capacity_bytes &&
-      event.fact.capacity_bytes) {
+      (event.family == Family::kTpuCompile || event.fact.kind == "C2") &&
+      !before->fact.capacity_bytes && event.fact.capacity_bytes) {
     before->Complete(std::move(event));  // The rest of a line that was broken.
     return;
   }
@@ -135,10 +216,11 @@ void LogParser::TakeFailure(int64_t number, std::string_view line, OomEvent&& ev
   found_failure_ = true;
   const std::optional<size_t> index = groups_.Add(std::move(event));
   if (!index.has_value()) return;
+  if (keep) MayGoOn(number, line, index);
   if (keep && known_lines_.size() < kMaxKnownLines) known_lines_.emplace(line, *index);
   if (advice) return;
-  failure_ = index;
-  failure_line_ = number;
+  now_->failure = index;
+  now_->failure_line = number;
 }
 
 bool LogParser::OpenBlock(int64_t number, std::string_view line) {
@@ -147,12 +229,12 @@ bool LogParser::OpenBlock(int64_t number, std::string_view line) {
     std::unique_ptr<Block> block = Kinds()[i]->make();
     if (!block->Take(line)) continue;
     CloseBlock();
-    block_ = std::move(block);
-    block_kind_ = Kinds()[i];
-    block_first_ = block_last_ = number;
-    block_message_ = Message(line);
-    block_failure_ =
-        FailureNear(number, EventGroups::kNearLines) != nullptr ? failure_ : std::nullopt;
+    now_->block = std::move(block);
+    now_->block_kind = Kinds()[i];
+    now_->block_first = now_->block_last = number;
+    now_->block_message = Message(line);
+    now_->block_failure =
+        FailureNear(number, EventGroups::kNearLines) != nullptr ? now_->failure : std::nullopt;
     if (i >= 4)
       ambiguous_units_ += IsAmbiguousUnit(line.substr(0, line.find_last_not_of("., ") + 1));
     return true;
@@ -161,39 +243,41 @@ bool LogParser::OpenBlock(int64_t number, std::string_view line) {
 }
 
 void LogParser::CloseBlock() {
-  if (block_ == nullptr) return;
-  std::optional<OomEvent> report = std::exchange(block_, nullptr)->Finish();
+  if (now_->block == nullptr) return;
+  std::optional<OomEvent> report = std::exchange(now_->block, nullptr)->Finish();
   if (!report.has_value()) return;
-  report->last_line = block_last_;
-  if (block_failure_.has_value() && block_kind_->belongs(groups_[*block_failure_], *report)) {
-    OomEvent& failure = groups_[*block_failure_];
+  report->last_line = now_->block_last;
+  if (now_->block_failure.has_value() &&
+      now_->block_kind->belongs(groups_[*now_->block_failure], *report)) {
+    OomEvent& failure = groups_[*now_->block_failure];
     failure.Complete(std::move(*report));
     ForgetUnchargedArguments(&failure);
-    failure_line_ = block_last_;  // What comes below the report is near the failure still.
+    now_->failure_line =
+        now_->block_last;  // What comes below the report is near the failure still.
     return;
   }
-  report->fact.line = block_first_;
-  report->fact.message = std::move(block_message_);
+  report->fact.line = now_->block_first;
+  report->fact.message = std::move(now_->block_message);
   if (!IsStatistics(*report)) found_failure_ = true;
   groups_.Add(std::move(*report));
 }
 
 OomEvent* LogParser::FailureNear(int64_t number, int64_t lines) {
-  if (!failure_.has_value() || number - failure_line_ > lines) return nullptr;
-  return &groups_[*failure_];
+  if (!now_->failure.has_value() || number - now_->failure_line > lines) return nullptr;
+  return &groups_[*now_->failure];
 }
 
 void LogParser::TakeCode(int64_t number, std::string_view line) {
   static const Pattern code(kCode);
   if (!code.Matches(line)) return;
   FileCode();
-  code_ = ErrorCodeOf(line);
-  code_line_ = number;
-  code_message_ = Message(line);
+  now_->code = ErrorCodeOf(line);
+  now_->code_line = number;
+  now_->code_message = Message(line);
 }
 
 void LogParser::FileCode() {
-  const std::string code = std::exchange(code_, "");
+  const std::string code = std::exchange(now_->code, "");
   constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kMemoryCodes = {
       {{"E0100", "hbm"}, {"E0101", "hbm"}, {"E1000", "hbm"}, {"E1001", "vmem"}, {"E3000", ""}}};
   for (const auto& [name, space] : kMemoryCodes) {
@@ -202,16 +286,19 @@ void LogParser::FileCode() {
     event.fact.kind = event.fact.error_code = code;
     event.fact.fatal = true;
     event.fact.memory_space = space;
-    event.fact.line = code_line_;
-    event.fact.message = code_message_;
+    event.fact.line = now_->code_line;
+    event.fact.message = now_->code_message;
     found_failure_ = true;
     groups_.Add(std::move(event));
   }
 }
 
 std::vector<OomEvent> LogParser::Finish() {
-  CloseBlock();
-  FileCode();
+  for (auto& [process, stream] : streams_) {
+    now_ = &stream;
+    CloseBlock();
+    FileCode();
+  }
   return groups_.Take();
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,6 +24,10 @@ const Pattern& Prefilter();
 
 class LogParser {
  public:
+  LogParser() = default;
+  LogParser(const LogParser&) = delete;
+  LogParser& operator=(const LogParser&) = delete;
+
   // Lines without meaning after which a report is taken to be over, and after which there is
   // nothing to expect.
   static constexpr int64_t kQuietLines = 40;
@@ -45,6 +50,7 @@ class LogParser {
   int64_t ambiguous_units() const { return ambiguous_units_; }
 
  private:
+  void TakeText(int64_t number, std::string_view line);
   void TakePart(int64_t number, std::string_view line);
   void TakeFailure(int64_t number, std::string_view line, OomEvent&& event);
   bool OpenBlock(int64_t number, std::string_view line);
@@ -55,19 +61,38 @@ class LogParser {
   // A code without a form that is known after it is a failure all the same.
   void FileCode();
 
-  EventGroups groups_;
-  std::unique_ptr<Block> block_;
-  const BlockKind* block_kind_ = nullptr;
-  int64_t block_first_ = 0;
-  int64_t block_last_ = 0;
-  std::string block_message_;
-  std::optional<size_t> block_failure_;  // That was told of before the report.
+  // Takes `line` as what was broken off from the one before it. False: it is not.
+  bool TakeBroken(int64_t number, std::string_view line);
+  // Remembers a line whose message may go on in the next one; `failure`: what it told of.
+  void MayGoOn(int64_t number, std::string_view line, std::optional<size_t> failure);
 
-  std::optional<size_t> failure_;  // The last one told of.
-  int64_t failure_line_ = 0;
-  std::string code_;  // Of a line that names only it: the next one says what failed.
-  int64_t code_line_ = 0;
-  std::string code_message_;
+  // What a process told of last. Ranks and workers write into one log, line by line.
+  struct Stream {
+    std::unique_ptr<Block> block;
+    const BlockKind* block_kind = nullptr;
+    int64_t block_first = 0;
+    int64_t block_last = 0;
+    std::string block_message;
+    std::optional<size_t> block_failure;  // That was told of before the report.
+
+    std::optional<size_t> failure;  // The last one told of.
+    int64_t failure_line = 0;
+    std::string code;  // Of a line that names only it: the next one says what failed.
+    int64_t code_line = 0;
+    std::string code_message;
+
+    // A message that a terminal or a mail broke, as far as it was read.
+    std::string broken;
+    int64_t broken_first = 0;
+    int64_t broken_last = 0;
+    std::optional<size_t> broken_failure;
+  };
+  void Switch(const std::string& process);
+
+  EventGroups groups_;
+  std::map<std::string, Stream> streams_;  // By process; "": of a log of one.
+  Stream* now_ = &streams_[""];
+  int64_t last_number_ = 0;  // Of the line before.
 
   // Lines that were read before and what they are: most repeats are letter for letter.
   std::unordered_map<std::string, size_t> known_lines_;

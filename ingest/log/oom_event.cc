@@ -149,6 +149,13 @@ MaybeInt* OomEvent::Bytes(Field field) {
   }
 }
 
+int64_t OomEvent::known() {
+  int64_t count = static_cast<int64_t>(buffers.size()) + fact.device.has_value() +
+                  !fact.allocator.empty() + !fact.memory_space.empty();
+  for (Field field : kByteFields) count += Bytes(field)->has_value();
+  return count;
+}
+
 void OomEvent::Set(Field field, std::string_view text) {
   if (text.empty()) return;
   if (MaybeInt* const bytes = Bytes(field)) {

@@ -63,6 +63,8 @@ struct OomEvent {
 
   // The column of a field that holds bytes; null for the others.
   MaybeInt* Bytes(Field field);
+  // How many of its figures and names are.
+  int64_t known();
   // Sets a field to what is printed; what can't be read as a size leaves it as it was.
   void Set(Field field, std::string_view text);
   // Takes from `other` what is not known here. Its buffers and chunks too, where there are none.

@@ -15,7 +15,7 @@ struct Patterns {
   Pattern used{R"(Used {H} of {H} (\w+))"};
   Pattern exceeded{R"(Exceeded (\w+) capacity by {H})"};
   Pattern total{R"(Total (\w+) usage >= ?{H})"};
-  Pattern part{R"((reserved|program|arguments)\s+(?:{U}|unknown size))"};
+  Pattern part{R"((reserved|program|arguments|output)(?:\([^)]*\))?\s+(?:{U}|unknown size))"};
   Pattern output{
       R"((?:.*\d[KMGTPE]?B?)?Output size (?:{H}(?: \([^)]*\))?(?:; shares {H} with arguments)?|unknown))"};
   Pattern program{R"(Program (\w+) requirement (?:{H}|unknown))"};
@@ -29,6 +29,10 @@ struct Patterns {
   Pattern label{R"(XLA label: (.*))"};
   Pattern type{R"(Allocation type: (.*))"};
   Pattern passed_over{R"(={6,}|Tag: |See https://openxla)"};
+  // What stood below a program that could not be loaded, until 2020.
+  Pattern hbm{R"(HBM capacity {U}:)"};
+  Pattern exact{R"((Currently allocated|Program requirement):\s+{U} +\( *([0-9,]+) bytes\))"};
+  Pattern max_free{R"(Max free chunk\s+{U})"};
 };
 
 const Patterns& P() {
@@ -40,7 +44,7 @@ class TpuReport : public Block {
  public:
   bool Take(std::string_view line) override {
     if (line.empty()) return true;
-    if (TakeTotals(line) || TakeAllocation(line)) return true;
+    if (TakeTotals(line) || TakeAllocation(line) || TakeLoading(line)) return true;
     if (section_ == Section::kProgram) return TakeKind(line);
     return TakeRestOfOperator(line);
   }
@@ -67,6 +71,7 @@ class TpuReport : public Block {
     } else if (section_ == Section::kTotals && P().part.Starts(line, &g)) {
       event_.Set(g[1] == "reserved"  ? Field::kReserved
                  : g[1] == "program" ? Field::kProgram
+                 : g[1] == "output"  ? Field::kOutput
                                      : Field::kArguments,
                  g[2]);
       // `arguments 0BOutput size 0B; shares …`: lines may be joined.
@@ -95,6 +100,24 @@ class TpuReport : public Block {
       return false;
     }
     TakeOperator();
+    anything_ = true;
+    return true;
+  }
+
+  bool TakeLoading(std::string_view line) {
+    auto& g = groups_;
+    if (P().hbm.Starts(line, &g)) {
+      event_.Set(Field::kCapacity, g[1]);
+      Space("hbm");
+    } else if (P().exact.Starts(line, &g)) {
+      std::string digits(g[3]);
+      std::erase(digits, ',');
+      event_.Set(g[1].starts_with('C') ? Field::kUsed : Field::kRequested, digits);
+    } else if (P().max_free.Starts(line, &g)) {
+      event_.Set(Field::kLargestFree, g[1]);
+    } else {
+      return false;
+    }
     anything_ = true;
     return true;
   }
@@ -196,11 +219,12 @@ void ForgetUnchargedArguments(OomEvent* event) {
 
 const BlockKind& TpuReportKind() {
   static constexpr BlockKind kKind = {
-      R"(Total \w+ usage (?:>|&gt;)=|Program \w+ requirement [0-9]|Largest program allocations in)"
-      R"(|[0-9]\. Size: [0-9]|HLO temp {2}|Exceeded \w+ capacity by)",
+      R"(Total \w+ usage (?:>|&gt;|\\u003e)=|Program \w+ requirement [0-9]|Largest program allocations in)"
+      R"(|[0-9]\. Size: [0-9]|HLO temp {2}|Exceeded \w+ capacity by|HBM capacity [0-9.]+[A-Z]+:)",
       []() -> std::unique_ptr<Block> { return std::make_unique<TpuReport>(); },
       [](const OomEvent& failure, const OomEvent& report) {
-        return failure.family == Family::kTpuCompile &&
+        // A program that could not be loaded was reported on as well.
+        return (failure.family == Family::kTpuCompile || failure.fact.kind == "R2") &&
                (report.fact.memory_space.empty() || failure.fact.memory_space.empty() ||
                 report.fact.memory_space == failure.fact.memory_space);
       }};

@@ -123,18 +123,39 @@ std::string_view Trim(std::string_view text) {
 
 }  // namespace
 
-std::string Unwrap(std::string_view line) {
+std::string Unwrap(std::string_view line, std::string* process) {
+  // Of a prefix, what names a rank, a container or a worker. Numbers alone may count lines.
+  static const Pattern name(
+      R"(\[((?:rank)?[0-9]+(?:,[0-9]+)?)\]|([A-Za-z][\w.-]*)\s+\| |[0-9]*\s*(\(.*\bpid=.*\)))");
+  std::vector<std::string_view> names;
   const std::string plain = PlainText(line);
   std::string_view rest = Trim(plain);
   constexpr int kMaxNesting = 12;
   for (int i = 0; i < kMaxNesting && !rest.empty(); ++i) {
     const size_t prefix = Prefix().StartsWith(rest);
     if (prefix == 0) break;
+    if (process != nullptr && name.Starts(rest.substr(0, prefix), &names)) {
+      for (size_t j = 1; j < names.size(); ++j) *process += names[j];
+    }
     rest = Trim(rest.substr(prefix));
   }
   while (rest.starts_with('`')) rest.remove_prefix(1);
   while (rest.ends_with('`')) rest.remove_suffix(1);
   return std::string(Trim(rest));
+}
+
+std::string_view LastRewrite(std::string_view line, const Pattern& counts) {
+  while (line.ends_with('\r')) line.remove_suffix(1);
+  std::string_view last;
+  for (std::string_view rest = line; !rest.empty();) {
+    const size_t before = rest.rfind('\r');
+    const size_t start = before == std::string_view::npos ? 0 : before + 1;
+    const std::string_view text = rest.substr(start);
+    if (counts.Matches(text)) return text;
+    if (last.empty()) last = text;
+    rest.remove_suffix(rest.size() - (start == 0 ? 0 : before));
+  }
+  return last;
 }
 
 std::vector<std::string_view> SplitJoined(std::string_view line) {

@@ -6,13 +6,20 @@
 #include <string_view>
 #include <vector>
 
+#include "ingest/log/patterns.h"
+
 namespace oomdb {
 
 // `line` without log stamps (absl, TensorFlow, Python, vLLM, Kubernetes, journald), the process it
 // came from (Ray, mpirun, docker), quoting, columns of line numbers, colour codes (also those whose
 // ESC byte was lost), HTML entities and bold type. Indentation goes too: wrappers lose it, so
 // nothing may depend on it.
-std::string Unwrap(std::string_view line);
+// `process` is set to what tells its process from the others that write into one log; else empty.
+std::string Unwrap(std::string_view line, std::string* process = nullptr);
+
+// What a terminal shows of a line that was rewritten with \r: the last of its texts that `counts`
+// matches, else the last.
+std::string_view LastRewrite(std::string_view line, const Pattern& counts);
 
 // An unwrapped line as the lines of its message: several where whole lines were joined, or where a
 // message was printed with \n for the ends of its lines.

@@ -82,6 +82,32 @@ TEST(GroupingTest, ADriverThatBacksOffIsOneAdvice) {
   EXPECT_EQ(oom.repeat_count, 8);
 }
 
+TEST(GroupingTest, WhatTheDriverRefusedMayBeFatal) {
+  const OomEventFact oom =
+      ReadLog(
+          "failed to allocate 1.00G (1073741824 bytes) from device: CUDA_ERROR_OUT_OF_MEMORY\n"
+          "RESOURCE_EXHAUSTED: Failed to allocate request for 1.00GiB (1073741824B) on device "
+          "ordinal 1\n")
+          .only();
+  EXPECT_EQ(oom.kind, "G2");
+  EXPECT_EQ(oom.fatal, true);
+  EXPECT_EQ(oom.device, 1);
+  EXPECT_EQ(oom.repeat_count, 2);
+}
+
+TEST(GroupingTest, WordsOfOneFailureInSeveralWrappings) {
+  const OomEventFact oom =
+      ReadLog(
+          "E a.cc:1] Execution of replica 0 failed: INTERNAL: Failed to launch CUDA kernel: f with "
+          "block: CUDA_ERROR_OUT_OF_MEMORY: out of memory; current tracing scope: f; current "
+          "profiling annotation: XlaModule:#hlo_module=jit_g,program_id=1#.\n"
+          "XlaRuntimeError: INTERNAL: Failed to launch CUDA kernel: f with block: "
+          "CUDA_ERROR_OUT_OF_MEMORY: out of memory\n")
+          .only();
+  EXPECT_EQ(oom.repeat_count, 2);
+  EXPECT_EQ(oom.module_name, "jit_g");
+}
+
 TEST(GroupingTest, AnOomIsFoundWhereverItStands) {
   std::string text;
   for (int i = 0; i < 5000; ++i) text += "step " + std::to_string(i) + " loss 0.1\n";
