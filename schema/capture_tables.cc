@@ -37,6 +37,8 @@ CaptureTables::CaptureTables(SQLite::Database& connection)
                     "settled_median_bytes, survivor_bytes, own_output_bytes"),
       start_steps(connection, "stored_start_steps",
                   "capture_id, device_id, module_id, place, step_bytes, kept_bytes"),
+      failed_live(connection, "stored_failed_live",
+                  "capture_id, execution_id, origin_id, bytes, count"),
       events(connection, "stored_host_events",
              "event_id, capture_id, thread_id, name_id, start_ns, end_ns, parent_id, execution_id"),
       oom_events(connection, "oom_events",
@@ -57,9 +59,9 @@ CaptureTables::CaptureTables(SQLite::Database& connection)
               "function_name") {}
 
 void CaptureTables::Flush() {
-  for (BulkInsert* insert :
-       {&captures, &issues, &devices, &modules, &allocators, &executions, &allocations,
-        &module_starts, &start_steps, &events, &oom_events, &oom_buffers, &oom_chunks, &samples}) {
+  for (BulkInsert* insert : {&captures, &issues, &devices, &modules, &allocators, &executions,
+                             &allocations, &module_starts, &start_steps, &failed_live, &events,
+                             &oom_events, &oom_buffers, &oom_chunks, &samples}) {
     insert->Flush();
   }
 }

@@ -14,7 +14,7 @@ struct CaptureTables {
   void Flush();
 
   BulkInsert captures, issues, devices, modules, allocators, executions, allocations, module_starts,
-      start_steps, events, oom_events, oom_buffers, oom_chunks, samples;
+      start_steps, failed_live, events, oom_events, oom_buffers, oom_chunks, samples;
 };
 
 }  // namespace oomdb

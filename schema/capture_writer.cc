@@ -11,6 +11,7 @@
 #include "ingest/plan/plan.h"
 #include "schema/bulk_insert.h"
 #include "schema/capture_tables.h"
+#include "schema/failed_starts.h"
 #include "schema/module_starts.h"
 #include "schema/plan_writer.h"
 #include "schema/string_table.h"
@@ -61,6 +62,7 @@ struct CaptureWriter::State {
   PlanWriter plans;
   CaptureTables tables;
   ModuleStartsBuilder starts;
+  FailedStartsBuilder failed_starts;
 };
 
 CaptureWriter::CaptureWriter(Database& database, CaptureSource source,
@@ -131,6 +133,7 @@ void CaptureWriter::Add(const DeviceFact& fact) {
 
 void CaptureWriter::Add(const ModuleFact& fact) {
   const InPhase writing(Phase::kWrite);
+  state_->failed_starts.Add(fact);
   std::optional<int64_t> plan_id;
   if (fact.plan != nullptr) {
     plan_id = state_->plans.Write(fact.hlo_hash, *fact.plan);
@@ -155,6 +158,7 @@ void CaptureWriter::Add(const AllocatorFact& fact) {
 void CaptureWriter::Add(const ExecutionFact& fact) {
   const InPhase writing(Phase::kWrite);
   state_->starts.Add(count_[kExecution], fact);
+  state_->failed_starts.Add(count_[kExecution], fact);
   std::optional<int64_t> launched;
   if (fact.launched.has_value()) launched = *fact.launched;
   const int64_t failed = fact.launched.has_value() && !*fact.launched;
@@ -183,6 +187,11 @@ void CaptureWriter::Add(const ExecutionFact& fact) {
 void CaptureWriter::Add(const AllocationFact& fact) {
   const InPhase writing(Phase::kWrite);
   state_->starts.Add(fact);
+  if (state_->failed_starts.WantsAllocations()) {
+    // As the views call it where nothing says it.
+    const std::string_view origin = fact.origin.empty() ? "unknown" : std::string_view(fact.origin);
+    state_->failed_starts.Add(fact, *state_->strings.Intern(origin));
+  }
   state_->tables.allocations.Add(
       {NextId(kAllocation), summary_.capture_id, Id(kAllocator, fact.allocator), fact.address,
        fact.requested_bytes, fact.bytes, fact.alloc_ns, fact.free_ns, fact.in_use_after_bytes,
@@ -319,11 +328,21 @@ void CaptureWriter::WriteStarts() {
   }
 }
 
+void CaptureWriter::WriteFailedLive() {
+  // On a truncated capture nothing is known to have failed.
+  if (capture_->truncated) return;
+  for (const FailedLive& group : state_->failed_starts.Build(state_->starts.Pools())) {
+    state_->tables.failed_live.Add({summary_.capture_id, Id(kExecution, group.execution),
+                                    group.origin_id, group.bytes, group.count});
+  }
+}
+
 CaptureSummary CaptureWriter::Commit(const std::map<std::string, std::string>& labels) {
   const InPhase writing(Phase::kWrite);
   if (!capture_.has_value()) throw Error("the importer did not describe the capture");
   CheckReferences();
   WriteStarts();
+  WriteFailedLive();
   std::string note = capture_->format_note;
   if (!source_.compression.empty()) note = source_.compression + (note.empty() ? "" : "; " + note);
   const std::optional<std::string> own_host =

@@ -98,6 +98,7 @@ class CaptureWriter : public FactSink {
   void WriteLabels(const std::optional<std::string>& run,
                    const std::map<std::string, std::string>& labels);
   void WriteStarts();
+  void WriteFailedLive();
   void Flush();
   void CheckReferences() const;
 

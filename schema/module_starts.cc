@@ -38,6 +38,12 @@ void ModuleStartsBuilder::Add(const AllocationFact& fact) {
                                           fact.purpose == "output" ? fact.module : std::nullopt});
 }
 
+std::map<Index, Index> ModuleStartsBuilder::Pools() const {
+  std::map<Index, Index> pools;
+  for (const auto& [device, pool] : pools_) pools[device] = pool.allocator;
+  return pools;
+}
+
 std::vector<ModuleStarts> ModuleStartsBuilder::Build() {
   std::vector<ModuleStarts> modules;
   // What is live at a last start is looked for in one pass over the allocations of a pool.

@@ -53,6 +53,8 @@ class ModuleStartsBuilder {
 
   // By device, then module.
   std::vector<ModuleStarts> Build();
+  // The allocator that each device's programs use.
+  std::map<Index, Index> Pools() const;
 
  private:
   struct Start {

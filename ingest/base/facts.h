@@ -196,7 +196,8 @@ struct ProfileSampleFact {
 };
 
 // Takes the facts of one capture. Indices count the calls per kind; a fact may refer to one that is
-// yet to come. An implementation may throw oomdb::Error; importers let it pass.
+// yet to come. Executions come before allocations. An implementation may throw oomdb::Error;
+// importers let it pass.
 class FactSink {
  public:
   virtual ~FactSink() = default;

@@ -292,6 +292,18 @@ CREATE TABLE stored_allocations (
 CREATE INDEX stored_allocations_by_allocator ON stored_allocations (allocator_id, alloc_ns, free_ns);
 CREATE INDEX stored_allocations_by_execution ON stored_allocations (execution_id);
 
+-- What else was live when an execution failed (the first of a device and module), by origin, without the parameters
+-- of its own module.
+CREATE TABLE stored_failed_live (
+  capture_id INTEGER NOT NULL REFERENCES captures, -- the capture
+  execution_id INTEGER NOT NULL REFERENCES stored_executions, -- the execution that failed
+  origin_id INTEGER NOT NULL REFERENCES strings, -- where the bytes came from
+  bytes INTEGER NOT NULL,          -- live bytes of that origin
+  count INTEGER NOT NULL           -- allocations they are made of
+) STRICT;
+CREATE INDEX stored_failed_live_by_execution ON stored_failed_live (execution_id);
+CREATE INDEX stored_failed_live_by_capture ON stored_failed_live (capture_id);
+
 -- The host events that a memory question needs.
 CREATE TABLE stored_host_events (
   event_id INTEGER PRIMARY KEY, -- local id
