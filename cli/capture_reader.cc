@@ -94,8 +94,6 @@ ReadCapture CaptureReader::Open(const IngestTask& task) const {
     read.content_hash = ContentHash(*read.source);
   } catch (...) {
     read.error = std::current_exception();
-    // In a folder, a file that may be none of ours is passed over when it can't be read.
-    if (by_content && task.in_folder) read = {};
   }
   return read;
 }

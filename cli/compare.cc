@@ -305,6 +305,10 @@ void Run(const Options& options, ExitCode& exit_code) {
   Output output(options.output);
   Database database = Open(options, exit_code);
   if (HoldOnlyProfiles(database, options.base, options.changed)) {
+    if (!options.fail_on.empty()) {
+      throw Error("--fail-on asks for findings and plans, and memory profiles have neither",
+                  ExitCode::kUsage);
+    }
     CompareProfiles(database, options.base, options.changed, options.top, output);
     return;
   }

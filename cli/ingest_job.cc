@@ -178,6 +178,8 @@ class Job {
   // Standard input has no name that tells its format: the first importer that takes the content is
   // right.
   void StoreUnnamed(const IngestTask& task, const ReadCapture& read) {
+    if (read.source != nullptr && read.source->size() == 0)
+      throw Error("standard input is empty: a capture or a log was expected");
     std::string reasons;
     for (const Importer& importer : Importers()) {
       try {

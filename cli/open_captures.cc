@@ -11,6 +11,7 @@
 #include "cli/terminal.h"
 #include "queries/catalogue.h"
 #include "schema/query.h"
+#include "schema/text_runs.h"
 
 namespace oomdb {
 namespace {
@@ -56,6 +57,7 @@ void AddCaptures(Database& database, const std::vector<std::string>& paths, Exit
   if (totals.interrupted) throw Error("interrupted", ExitCode::kInterrupted);
   if (totals.stored == 0) throw Error("no capture could be read", ExitCode::kFailed);
   exit_code = totals.exit_code();
+  AdoptErrorTexts(database);
 }
 
 void CheckRun(Database& database, const std::string& run) {

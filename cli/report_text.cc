@@ -24,8 +24,8 @@ std::string ReportText(const Report& report, const ReportStyle& style) {
   if (report.profile) WriteProfileSection(page);
   out += '\n';
   for (size_t i = 0; i < style.next.size(); ++i) {
-    out += (i == 0 ? Paint(Style::kBold, "next", style.color) + "  " : "      ") + style.next[i] +
-           '\n';
+    out += (i == 0 ? Paint(Style::kBold, "next", style.color) + "  " : "      ") +
+           Sanitize(style.next[i]) + '\n';
   }
   return out;
 }

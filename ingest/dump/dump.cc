@@ -25,7 +25,8 @@ constexpr uint64_t kBufferAssignmentField = 3;
 
 // Whether a proto has a buffer assignment, by its outermost fields alone: a module of 100 MB costs
 // two small reads.
-bool HasBufferAssignment(const Source& source) {
+// `cut`: set when the file ends within a message, or is no message: what it held can't be known.
+bool HasBufferAssignment(const Source& source, bool* cut) {
   constexpr uint64_t kHeadBytes = 20;  // A tag and a length.
   for (uint64_t position = 0; position < source.size();) {
     char head[kHeadBytes];
@@ -36,10 +37,14 @@ bool HasBufferAssignment(const Source& source) {
     uint64_t length = 0;
     if (!DecodeVarint(&at, head + bytes, &tag) || (tag & 7) != uint64_t(WireType::kBytes) ||
         !DecodeVarint(&at, head + bytes, &length)) {
+      *cut = true;
       return false;
     }
     position += static_cast<uint64_t>(at - head);
-    if (length > source.size() - position) return false;  // Cut off.
+    if (length > source.size() - position) {
+      *cut = true;
+      return false;
+    }
     if (tag >> 3 == kBufferAssignmentField) return length > 0;
     position += length;
   }
@@ -94,8 +99,18 @@ class Chooser {
   bool IsGood(const DumpFile& file) {
     try {
       const std::unique_ptr<Source> source = OpenSource(PathOf(dump_, file));
-      if (file.name.kind == DumpFileKind::kPlanProto && !HasBufferAssignment(*source)) return false;
-      if (source->size() == 0) return false;
+      bool cut = source->size() == 0;
+      if (file.name.kind == DumpFileKind::kPlanProto && !HasBufferAssignment(*source, &cut)) {
+        if (cut) {
+          dump_.issues.push_back({"error", "dump_file_cut",
+                                  source->path() +
+                                      ": cut, or no HLO proto: what comes next of this "
+                                      "module's files is read instead",
+                                  1});
+        }
+        return false;
+      }
+      if (cut) return false;
       hashed_.push_back(std::string(WithoutCompressedSuffix(file.file_name)) + ' ' +
                         ContentHash(*source));
       dump_.bytes += static_cast<int64_t>(source->size());

@@ -43,6 +43,16 @@ ModuleFact ReadTextModule(const Source& source) {
   const std::string text = Read(source, kMaxTextBytes);
   auto plan = std::make_shared<Plan>(assignment ? ReadAssignmentText(text) : ReadUsageReport(text));
 
+  if (plan->allocations.empty() && assignment)
+    throw Error(source.path() + ": a buffer assignment without any allocation: it is cut");
+  if (!text.ends_with('\n') || source.ended_early()) {
+    plan->issues.push_back({"error", "plan_text_cut",
+                            source.path() +
+                                ": ends within a line: what the plan needs is more than "
+                                "what is read of it",
+                            1});
+  }
+
   const std::string_view path = source.path();
   const std::string_view file_name = path.substr(path.rfind('/') + 1);
   ModuleFact module;
@@ -66,7 +76,9 @@ void ImportPlanText(const Source& source, const ImportOptions&, FactSink& sink) 
   const ModuleFact module = ReadTextModule(source);
   CaptureFact capture;
   capture.kind = "xla_dump";
-  capture.truncated = source.ended_early();
+  capture.truncated =
+      std::any_of(module.plan->issues.begin(), module.plan->issues.end(),
+                  [](const IssueFact& issue) { return issue.what == "plan_text_cut"; });
   sink.Add(capture);
   for (const IssueFact& issue : module.plan->issues) sink.Add(issue);
   sink.Add(module);

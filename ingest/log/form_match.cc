@@ -12,6 +12,11 @@
 namespace oomdb {
 namespace {
 
+MaybeInt SumOrNone(int64_t a, int64_t b) {
+  int64_t sum = 0;
+  return __builtin_add_overflow(a, b, &sum) ? MaybeInt() : sum;
+}
+
 using enum Verdict;
 
 struct Compiled {
@@ -60,7 +65,7 @@ MaybeInt TensorBytes(std::string_view line) {
 void Derive(std::string_view line, OomEvent& event) {
   OomEventFact& fact = event.fact;
   if (fact.kind == "T5" && fact.tensor_core_bytes && fact.sparse_core_bytes)
-    fact.requested_bytes = *fact.tensor_core_bytes + *fact.sparse_core_bytes;
+    fact.requested_bytes = SumOrNone(*fact.tensor_core_bytes, *fact.sparse_core_bytes);
   if (fact.kind == "S1" && fact.requested_bytes && fact.capacity_bytes)
     fact.exceeded_bytes = *fact.requested_bytes - *fact.capacity_bytes;
   if (fact.kind == "G5") fact.requested_bytes = TensorBytes(line);

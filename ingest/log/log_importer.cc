@@ -59,7 +59,37 @@ void AddIssue(FactSink& sink, std::string what, std::string detail, int64_t coun
   sink.Add(IssueFact{"info", std::move(what), std::move(detail), count});
 }
 
+// No memory is larger: a size above it is a text that lies, and sums of such would overflow. Of a
+// program that does not fit because a shape is wrong, sizes up to 2^62 are real.
+constexpr int64_t kMaxBufferBytes = int64_t{1} << 53;
+
+// Less than nothing is not known either; but what a compiler wants to get to may be that.
+void DropImpossible(OomEvent& event) {
+  if (event.fact.fatal.has_value() && !*event.fact.fatal) return;
+  for (int i = static_cast<int>(Field::kRequested); i <= static_cast<int>(Field::kSparseCore);
+       ++i) {
+    MaybeInt* const bytes = event.Bytes(static_cast<Field>(i));
+    if (bytes != nullptr && bytes->value_or(0) < 0) bytes->reset();
+  }
+}
+
+bool IsPossible(const MaybeInt& bytes) {
+  return !bytes.has_value() || (*bytes >= 0 && *bytes <= kMaxBufferBytes);
+}
+
 void AddEvent(OomEvent&& event, Index index, FactSink& sink) {
+  DropImpossible(event);
+  const size_t listed = event.buffers.size() + event.chunks.size();
+  std::erase_if(event.buffers, [](const OomBufferFact& b) {
+    return !IsPossible(b.bytes) || !IsPossible(b.unpadded_bytes) || !IsPossible(b.padding_bytes) ||
+           b.count < 1 || b.count > kMaxBufferBytes / std::max<int64_t>(b.bytes.value_or(1), 1);
+  });
+  std::erase_if(event.chunks, [](const OomChunkFact& c) { return !IsPossible(c.bytes); });
+  if (const size_t left = event.buffers.size() + event.chunks.size(); left < listed) {
+    sink.Add(IssueFact{"warning", "impossible_size",
+                       "listed buffers or chunks of a size that no memory has were left out",
+                       static_cast<int64_t>(listed - left)});
+  }
   sink.Add(event.fact);
   for (OomBufferFact& buffer : event.buffers) {
     buffer.event = index;

@@ -66,7 +66,8 @@ class TpuReport : public Block {
     auto& g = groups_;
     if (P().total.Starts(line, &g)) {
       Space(g[1]);
-      event_.Set(Field::kTotal, g[2]);
+      // Printed once more, it may be cut within the number.
+      if (!event_.fact.total_bytes) event_.Set(Field::kTotal, g[2]);
       section_ = Section::kTotals;
     } else if (section_ == Section::kTotals && P().part.Starts(line, &g)) {
       event_.Set(g[1] == "reserved"  ? Field::kReserved

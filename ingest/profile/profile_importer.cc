@@ -13,6 +13,7 @@
 namespace oomdb {
 namespace {
 
+constexpr int64_t kMaxSampleBytes = int64_t{1} << 53;
 constexpr uint64_t kMaxBytes = uint64_t{1} << 30;
 // Stacks repeat the same few texts; a file made for it could repeat a long one without end.
 constexpr size_t kMaxStackBytes = size_t{64} << 10;
@@ -72,6 +73,8 @@ class SampleWriter {
       }
       fact.count = ValueAtColumn(sample, columns_.count);
       fact.bytes = ValueAtColumn(sample, columns_.bytes);
+      // No memory is larger: the file lies, and sums of such would overflow.
+      if (fact.bytes.value_or(0) > kMaxSampleBytes) fact.bytes.reset();
       ReadStack(sample, fact);
       sink_.Add(fact);
     }

@@ -40,14 +40,19 @@ SELECT
   CASE WHEN f.fatal = 1 THEN 'error' ELSE 'warning' END AS severity,
   'read' AS evidence,
   COALESCE(f.module_name, 'The program')
-    || CASE WHEN f.fatal = 1 THEN ' failed to compile' ELSE ' was compiled, or failed to' END
-    || COALESCE(': it needs ' || CAST(f.needed_bytes AS VARCHAR(20)) || ' bytes', '')
+    || CASE
+      WHEN f.fatal = 1 THEN ' failed to compile: it needs '
+        || CASE WHEN f.kind = 'T7' THEN 'at least ' ELSE '' END
+      ELSE ' needs, by the compiler''s report, '
+    END
+    || COALESCE(CAST(f.needed_bytes AS VARCHAR(20)) || ' bytes', 'more than there is')
     || COALESCE(', the device has ' || CAST(f.capacity_bytes AS VARCHAR(20)) || ' bytes', '')
     AS title,
   COALESCE('Short by ' || CAST(f.short_bytes AS VARCHAR(20)) || ' bytes (read). ', '')
     || b.because
     || CASE WHEN b.branch = 'unlisted' THEN
-      ' The text lists no buffers: a dump of this compile (--xla_dump_to) in the same run would.'
+      ' The text lists no buffers: a dump of this compile (--xla_dump_to,'
+        || ' --xla_dump_hlo_as_proto) in the same run would.'
       ELSE '' END
     || COALESCE(' The plan is that of a dump in this run, matched by ' || f.matched_by || '.', '')
     || CASE WHEN f.fatal IS NULL THEN

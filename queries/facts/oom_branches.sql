@@ -221,7 +221,8 @@ SELECT
       'Of the ' || CAST(b.first_bytes AS VARCHAR(20)) || ' bytes of the largest buffers '
         || CAST(b.padding_bytes AS VARCHAR(20)) || ' bytes are padding to the tile.'
     WHEN 'one_allocation' THEN
-      'One allocation of ' || CAST(COALESCE(b.each_bytes, b.requested_bytes) AS VARCHAR(20))
+      'A single allocation of '
+        || CAST(COALESCE(b.each_bytes, b.requested_bytes) AS VARCHAR(20))
         || ' bytes takes more than half of the memory: almost always a wrong mesh shape, a'
         || ' missing sharding annotation, or a value that should not exist whole.'
     WHEN 'accumulated' THEN 'No single allocation leads: what is live at once adds up.'

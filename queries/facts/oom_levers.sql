@@ -59,7 +59,9 @@ known AS (
     END AS has_plan,
     b.branch,
     -- Of a failed request the program as a whole is what must fit, where the text says it.
-    CASE WHEN f.stage = 'compile' THEN f.needed_bytes ELSE f.total_bytes END AS total_bytes,
+    -- Of a single allocation (T7) the rest of the program is not known.
+    CASE WHEN f.kind = 'T7' THEN NULL WHEN f.stage = 'compile' THEN f.needed_bytes
+      ELSE f.total_bytes END AS total_bytes,
     f.capacity_bytes,
     f.arguments_bytes,
     CASE
@@ -136,8 +138,8 @@ sized AS (
         'free earlier results before the next step: del, donate the input, or let the host'
           || ' language collect its garbage (gc)'
       WHEN 'holder' THEN
-        'look for who holds the memory: jax.live_arrays(), device.memory_stats(), nvidia-smi for'
-          || ' other processes; hide the devices from a second framework'
+        'look for who holds the memory: jax.live_arrays(), device.memory_stats(), other'
+          || ' processes on the device; hide it from a second framework'
       WHEN 'sparse_serial' THEN 'handle the tables one after another: xla_sc_num_serialized_tables_to_optimize_hbm'
       WHEN 'sparse_tables' THEN
         'check that tables are mod-sharded over all chips and features are 8 floats or wider;'
@@ -216,7 +218,9 @@ sized AS (
       WHEN 'random' THEN CASE WHEN k.random_bytes > 0 THEN 1 ELSE 0 END
       WHEN 'fused_attention' THEN CASE WHEN k.square_bytes > 0 THEN 1 ELSE 0 END
       WHEN 'checkpoint' THEN
-        CASE WHEN k.forward_count > 1 OR k.branch = 'accumulated' AND k.first_count > 1 THEN 1
+        CASE WHEN k.forward_count > 1 THEN 1
+          -- Many of one size without a name: most likely a layer's, once per layer.
+          WHEN k.branch = 'accumulated' AND k.first_count > 1 AND k.first_place IS NULL THEN 1
           ELSE 0 END
       WHEN 'upcast' THEN CASE WHEN k.upcast_bytes > 0 THEN 1 ELSE 0 END
       WHEN 'downcast' THEN

@@ -58,7 +58,8 @@ SELECT
     || CASE WHEN w.made_by = '' THEN '' ELSE ', ' || w.made_by END || ')' AS words,
   CASE WHEN w.made_by <> '' THEN w.made_by END AS place_words,
   w.shape,
-  CASE WHEN d.digits IS NULL THEN 0 ELSE 1 END AS square,
+  -- Without an operation a square is anything.
+  CASE WHEN d.digits IS NULL OR w.op_name IS NULL THEN 0 ELSE 1 END AS square,
   CASE WHEN LOWER(w.op_name) LIKE '%jvp(%' AND LOWER(w.op_name) NOT LIKE '%transpose(%' THEN 1 ELSE 0 END
     AS forward,
   CASE WHEN LOWER(w.op_name) LIKE '%transpose(%' THEN 1 ELSE 0 END AS backward,

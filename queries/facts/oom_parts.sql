@@ -54,6 +54,17 @@ texts AS (
   GROUP BY
     l.oom_event_id, l.capture_id, l.shape, l.op_name, l.source_file, l.source_line, l.each_bytes
 ),
+-- Where a plan has no heap trace its temps are one block; what lies in it says more.
+planned AS (
+  SELECT p.module_id, p.shape, p.op_name, p.source_file, p.source_line, p.bytes
+  FROM peak_parts p
+  WHERE p.kind <> 'temp' OR p.shape IS NOT NULL
+  UNION ALL
+  SELECT b.module_id, b.shape, b.op_name, b.source_file, b.source_line, b.bytes
+  FROM buffers b
+  JOIN modules m ON m.module_id = b.module_id
+  WHERE m.heap_peak_bytes IS NULL AND b.class = 'temp' AND b.memory_space = 0
+),
 plans AS (
   SELECT
     f.oom_event_id,
@@ -66,7 +77,7 @@ plans AS (
     COUNT(*) AS count,
     CAST(SUM(p.bytes) AS BIGINT) AS bytes
   FROM oom_failures f
-  JOIN peak_parts p ON p.module_id = f.module_id
+  JOIN planned p ON p.module_id = f.module_id
   WHERE f.stage IN ('compile', 'run')
     AND NOT EXISTS (SELECT 1 FROM oom_buffers b WHERE b.oom_event_id = f.oom_event_id)
   GROUP BY

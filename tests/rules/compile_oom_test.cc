@@ -55,7 +55,7 @@ TEST(CompileOomTest, OneAllocationAboveHalfOfTheMemory) {
   EXPECT_EQ(finding.evidence, "read");
   EXPECT_EQ(finding.bytes, 20 * kGiB);
   EXPECT_THAT(finding.detail,
-              AllOf(HasSubstr("One allocation of 12884901888 bytes"),
+              AllOf(HasSubstr("A single allocation of 12884901888 bytes"),
                     HasSubstr("Short by 5368709120 bytes"), HasSubstr("model.py:11")));
   EXPECT_THAT(Fixes(database, finding), testing::Contains(HasSubstr("annotate the sharding")));
   ASSERT_THAT(database.Items(finding), SizeIs(1));

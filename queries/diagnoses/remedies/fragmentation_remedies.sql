@@ -35,5 +35,11 @@ SELECT
   0 AS changes_results,
   'inferred' AS evidence
 FROM fragmentation f
-CROSS JOIN fixes x
+JOIN fixes x
+  ON x.position = 1
+  -- Only NVIDIA's driver can, and not for the host's memory or a TPU's.
+  OR f.evidence = 'measured'
+  OR EXISTS (
+    SELECT 1 FROM oom_events o WHERE o.capture_id = f.capture_id AND o.memory_space = 'gpu'
+  )
 LEFT JOIN failed_executions e ON e.execution_id = f.execution_id;

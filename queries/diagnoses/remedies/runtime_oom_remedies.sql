@@ -17,14 +17,15 @@ CREATE VIEW runtime_oom_remedies AS
 WITH levers AS (
   SELECT
     l.oom_event_id, l.preference, l.fix, l.saving_bytes, l.needs_bytes, l.fits, l.cost,
-    l.changes_results, 2 AS part
+    l.changes_results, 2 AS part,
+    CASE WHEN l.lever IN ('flags', 'unified') THEN 1 ELSE 0 END AS last_resort
   FROM oom_levers l
   WHERE l.stage = 'run'
   UNION ALL
   -- Of a matched plan that does not fit.
   SELECT
     f.oom_event_id, x.preference, x.fix, x.saving_bytes, x.needs_bytes, x.fits, x.cost,
-    x.changes_results, 1
+    x.changes_results, 1, 0
   FROM oom_failures f
   JOIN oom_branches b ON b.oom_event_id = f.oom_event_id
   JOIN fit_levers x ON x.module_id = f.module_id
@@ -39,6 +40,7 @@ SELECT
     ORDER BY
       COALESCE(l.fits, 0) DESC,
       l.part,
+      l.last_resort,
       l.changes_results,
       l.saving_bytes DESC NULLS LAST,
       l.preference,
