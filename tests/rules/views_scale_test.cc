@@ -77,7 +77,7 @@ TEST(ViewsScaleTest, APairOfRunsWithoutTheOthers) {
   EXPECT_LE(StepsOf(many.database(), pair), kMostTimes * StepsOf(few.database(), pair));
 }
 
-// What is said of growth is computed as a capture is stored: its view reads no execution.
+// The executions of one capture: growth costs as many steps as there are, not their square.
 TEST(ViewsScaleTest, GrowthWithTheExecutions) {
   const auto steps = [](int executions) {
     HloBuilder hlo("jit_step");
