@@ -63,5 +63,35 @@ TEST(ViewsScaleTest, WithTheCapturesAndNotWithTheirSquare) {
   }
 }
 
+// A pair of runs is compared without the pairs of all the others.
+TEST(ViewsScaleTest, APairOfRunsWithoutTheOthers) {
+  RuleDatabase few, many;
+  for (int i = 0; i < kMany; ++i) {
+    const std::string bytes = Capture(i);
+    const std::string run = "run" + std::to_string(i);
+    if (i < kFew) few.Ingest(bytes, run);
+    many.Ingest(bytes, run);
+  }
+  const std::string pair = "run_comparison WHERE base_run = 'run1' AND new_run = 'run2'";
+  ASSERT_GT(many.Integer("SELECT COUNT(*) FROM " + pair), 0);
+  EXPECT_LE(StepsOf(many.database(), pair), kMostTimes * StepsOf(few.database(), pair));
+}
+
+// The executions of one capture: growth costs as many steps as there are, not their square.
+TEST(ViewsScaleTest, GrowthWithTheExecutions) {
+  const auto steps = [](int executions) {
+    HloBuilder hlo("jit_step");
+    hlo.Output(Value(1_MiB));
+    GpuStory story;
+    story.Pool(0, 4096_MiB, {.in_use_before = 10_MiB}).Module(hlo, 1);
+    for (int i = 0; i < executions; ++i) story.Step("jit_step");
+    RuleDatabase database;
+    database.Ingest(story.Bytes(), "run");
+    EXPECT_EQ(database.Integer("SELECT survivor_bytes FROM growth"), (executions - 1) * 1_MiB);
+    return StepsOf(database.database(), "growing_modules");
+  };
+  EXPECT_LE(steps(256), kMostTimes * steps(64));
+}
+
 }  // namespace
 }  // namespace oomdb

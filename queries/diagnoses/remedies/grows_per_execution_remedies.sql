@@ -13,7 +13,20 @@
 --   changes_results: 0 or 1
 --   evidence: inferred
 CREATE VIEW grows_per_execution_remedies AS
-WITH sized AS (
+-- Grouped by device, so that an engine looks them up by it.
+WITH survivors AS (
+  SELECT s.device_id, MAX(CASE WHEN s.position = 1 THEN s.origin END) AS origin
+  FROM growth_survivors s
+  GROUP BY s.device_id
+),
+holders AS (
+  SELECT
+    h.device_id,
+    MAX(CASE WHEN h.position = 1 AND h.container = 1 THEN h.event END) AS event
+  FROM growth_holders h
+  GROUP BY h.device_id
+),
+sized AS (
   SELECT
     g.capture_id,
     g.device_id,
@@ -30,8 +43,8 @@ WITH sized AS (
   FROM growth g
   JOIN modules m ON m.module_id = g.module_id
   LEFT JOIN effective_capacity p ON p.device_id = g.device_id
-  LEFT JOIN growth_survivors s ON s.device_id = g.device_id AND s.position = 1
-  LEFT JOIN growth_holders h ON h.device_id = g.device_id AND h.position = 1 AND h.container = 1
+  LEFT JOIN survivors s ON s.device_id = g.device_id
+  LEFT JOIN holders h ON h.device_id = g.device_id
 ),
 fixes AS (
   SELECT 1 AS place, 'none' AS cost
