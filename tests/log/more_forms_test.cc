@@ -52,6 +52,22 @@ TEST(MoreFormsTest, StatisticsBelowAFailureOfTheTpu) {
   EXPECT_EQ(oom.reserved_bytes, 100);
 }
 
+TEST(MoreFormsTest, SizesOfAGraphWithATitleInEachLine) {
+  const OomEventFact plan = ReadLog(
+                                "Post Compilation Analysis: ======\n"
+                                "Post Compilation Analysis: Graph input size: 2.000000 GB\n"
+                                "Post Compilation Analysis: Graph output size: 3.000000 GB\n"
+                                "Post Compilation Analysis: Aliased Input size: 1.000000 GB\n"
+                                "Post Compilation Analysis: Intermediate tensor size: 4.000000 GB\n"
+                                "Post Compilation Analysis: ======\n")
+                                .only();
+  EXPECT_EQ(plan.kind, "K6");
+  EXPECT_EQ(plan.arguments_bytes, 2 * kGi);
+  EXPECT_EQ(plan.output_bytes, 3 * kGi);
+  EXPECT_EQ(plan.alias_bytes, kGi);
+  EXPECT_EQ(plan.temp_bytes, 4 * kGi);
+}
+
 TEST(MoreFormsTest, AReservationThatWasCut) {
   const OomEventFact oom = ReadLog(
                                "Error loading program 'jit_f': Attempting to reserve 2.00G at the "
