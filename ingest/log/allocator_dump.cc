@@ -154,6 +154,7 @@ class AllocatorDump : public Block {
     } else if (name == "LargestFreeBlock") {
       SetPositive(printed_largest_, groups_[2]);
     } else {
+      if (name == "Reserved") SetPositive(event_.fact.reserved_bytes, groups_[2]);
       return name == "MaxInUse" || name == "NumAllocs" || name == "MaxAllocSize" ||
              name == "Reserved" || name == "PeakReserved";
     }
@@ -183,6 +184,8 @@ const BlockKind& AllocatorDumpKind() {
       []() -> std::unique_ptr<Block> { return std::make_unique<AllocatorDump>(); },
       [](const OomEvent& failure, const OomEvent& dump) {
         const std::string& kind = failure.fact.kind;
+        // libtpu prints its statistics below, without the allocator's name.
+        if (kind == "R1") return dump.fact.allocator.empty() && dump.chunks.empty();
         return (kind == "A2" || kind == "A9") &&
                (dump.fact.allocator.empty() || dump.fact.allocator == failure.fact.allocator);
       }};

@@ -92,8 +92,8 @@ constexpr Form kForms[] = {
      kFatal,
      "hbm",
      "at the bottom of memory",
-     R"(Attempting to reserve {H} at the bottom of memory\. That was not possible\. )"
-     R"(There are {H} free, {H} reserved, and {H} reservable)",
+     R"(Attempting to reserve {H} at the bottom of memory)"
+     R"((?:\. That was not possible\. There are {H} free, {H} reserved, and {H} reservable)?)",
      {kRequested, kFree, kReserved, kLargestFree}},
     {"R3",
      kOther,

@@ -85,6 +85,7 @@ void LogParser::TakeText(int64_t number, std::string_view line) {
   if (quiet_lines_ < kQuietLines) ++quiet_lines_;
   std::string process;
   std::string text = Unwrap(line, &process);
+  if (!numbered_ranks_ && process.starts_with('#')) process.clear();
   // Some name the process in the first line of a message only.
   const bool goes_on = process.empty() && number <= last_number_ + 1 &&
                        streams_[""].block == nullptr &&

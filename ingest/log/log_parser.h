@@ -32,6 +32,8 @@ class LogParser {
   // nothing to expect.
   static constexpr int64_t kQuietLines = 40;
 
+  // Numbers in front of lines are those of ranks (`srun --label`), they do not count lines.
+  void set_numbered_ranks(bool ranks) { numbered_ranks_ = ranks; }
   // The lines in their order; some may be left out (between reports).
   void Take(int64_t number, std::string_view line);
   // False when nothing read lately lets expect that the next lines mean something.
@@ -92,6 +94,7 @@ class LogParser {
   EventGroups groups_;
   std::map<std::string, Stream> streams_;  // By process; "": of a log of one.
   Stream* now_ = &streams_[""];
+  bool numbered_ranks_ = false;
   int64_t last_number_ = 0;  // Of the line before.
 
   // Lines that were read before and what they are: most repeats are letter for letter.

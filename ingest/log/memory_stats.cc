@@ -130,12 +130,15 @@ class PlanSizes : public Block {
         R"((?:intermediate tensor|compiled program) size: )");
     if (line.empty()) return true;
     if (!head.Matches(line)) return false;
-    if (line.find("Post Compilation Analysis") != std::string_view::npos && found_) return false;
+    // PyTorch/XLA says it before each line, or above all of them.
+    const bool title = line.find("Post Compilation Analysis") != std::string_view::npos &&
+                       line.find(" size: ") == std::string_view::npos;
+    if (title && found_) return false;
     bool found = false;
     for (std::string_view rest = line; FindNext(size, &rest, &groups_);)
       found = Set(groups_[1], groups_[2]) || found;
     found_ = found_ || found;
-    return found || line.find("Post Compilation Analysis") != std::string_view::npos;
+    return found || title;
   }
 
   std::optional<OomEvent> Finish() override {

@@ -124,9 +124,10 @@ std::string_view Trim(std::string_view text) {
 }  // namespace
 
 std::string Unwrap(std::string_view line, std::string* process) {
-  // Of a prefix, what names a rank, a container or a worker. Numbers alone may count lines.
+  // Of a prefix, what names a rank, a container or a worker.
   static const Pattern name(
-      R"(\[((?:rank)?[0-9]+(?:,[0-9]+)?)\]|([A-Za-z][\w.-]*)\s+\| |[0-9]*\s*(\(.*\bpid=.*\)))");
+      R"(\[((?:rank)?[0-9]+(?:,[0-9]+)?)\]|([A-Za-z][\w.-]*)\s+\| |[0-9]*\s*(\(.*\bpid=.*\)))"
+      R"(|([0-9]{1,5}): )");
   std::vector<std::string_view> names;
   const std::string plain = PlainText(line);
   std::string_view rest = Trim(plain);
@@ -135,6 +136,7 @@ std::string Unwrap(std::string_view line, std::string* process) {
     const size_t prefix = Prefix().StartsWith(rest);
     if (prefix == 0) break;
     if (process != nullptr && name.Starts(rest.substr(0, prefix), &names)) {
+      if (!names.back().empty()) *process += '#';
       for (size_t j = 1; j < names.size(); ++j) *process += names[j];
     }
     rest = Trim(rest.substr(prefix));

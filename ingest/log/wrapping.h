@@ -15,6 +15,7 @@ namespace oomdb {
 // ESC byte was lost), HTML entities and bold type. Indentation goes too: wrappers lose it, so
 // nothing may depend on it.
 // `process` is set to what tells its process from the others that write into one log; else empty.
+// A number alone (`3: `), which may count lines as well, has a # in front.
 std::string Unwrap(std::string_view line, std::string* process = nullptr);
 
 // What a terminal shows of a line that was rewritten with \r: the last of its texts that `counts`

@@ -94,6 +94,23 @@ TEST(BrokenLinesTest, RanksWriteLineByLine) {
   EXPECT_EQ(log.buffers[1].shape, "f32[2]{0}");
 }
 
+TEST(BrokenLinesTest, NumbersInFrontAreRanksOrCountLines) {
+  const std::vector<std::string> lines = {
+      "Total hbm usage >= 3.50G:", "    program           3.00G", "  1. Size: 1.00G",
+      "     Shape: f32[1]{0}"};
+  std::string ranks;
+  std::string counted;
+  int line = 0;
+  for (const std::string& text : lines) {
+    for (const char* rank : {"0: ", "1: "}) ranks += rank + text + "\n";
+    counted += std::to_string(++line) + ": " + text + "\n";
+  }
+  EXPECT_EQ(ReadLog(ranks).only().repeat_count, 2);
+  EXPECT_EQ(ReadLog(ranks).buffers.size(), 1u);
+  EXPECT_EQ(ReadLog(counted).only().program_bytes, 3 * kGi);
+  EXPECT_EQ(ReadLog(counted).buffers.size(), 1u);
+}
+
 TEST(BrokenLinesTest, JsonIsUnwrapped) {
   EXPECT_EQ(JsonMessages("{'a': 1}").size(), 0u);
   EXPECT_EQ(JsonMessages(R"({"n": 1, "time": "t", "x": {"message": "a\n\u003e\"b\""}})"),

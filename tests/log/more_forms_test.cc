@@ -29,6 +29,57 @@ TEST(MoreFormsTest, SingleAllocationWithoutANumber) {
   EXPECT_EQ(log.buffers[0].shape, "u8[2000]{0}");
 }
 
+TEST(MoreFormsTest, StatisticsBelowAFailureOfTheTpu) {
+  const OomEventFact oom =
+      ReadLog(
+          "Error allocating device buffer: Attempting to allocate 3.00M. That was not possible. "
+          "There are 2.00M free. The largest contiguous region of free memory is 1.00M due to "
+          "fragmentation.; (0x0x0_HBM0)\n"
+          "third_party/tensorflow/compiler/xla/util.h:288\n"
+          "[OOM Summary: Reason: Not enough free memory. Allocator stats:\n"
+          "Limit:                         900\n"
+          "InUse:                         600\n"
+          "MaxInUse:                      700\n"
+          "Reserved:                      100\n"
+          "LargestFreeBlock:                0\n]\n")
+          .only();
+  EXPECT_EQ(oom.kind, "R1");
+  EXPECT_EQ(oom.memory_space, "hbm");
+  EXPECT_EQ(oom.free_bytes, 2 * kMi);
+  EXPECT_EQ(oom.largest_free_bytes, kMi);
+  EXPECT_EQ(oom.capacity_bytes, 900);
+  EXPECT_EQ(oom.used_bytes, 600);
+  EXPECT_EQ(oom.reserved_bytes, 100);
+}
+
+TEST(MoreFormsTest, SizesOfAGraphWithATitleInEachLine) {
+  const OomEventFact plan = ReadLog(
+                                "Post Compilation Analysis: ======\n"
+                                "Post Compilation Analysis: Graph input size: 2.000000 GB\n"
+                                "Post Compilation Analysis: Graph output size: 3.000000 GB\n"
+                                "Post Compilation Analysis: Aliased Input size: 1.000000 GB\n"
+                                "Post Compilation Analysis: Intermediate tensor size: 4.000000 GB\n"
+                                "Post Compilation Analysis: ======\n")
+                                .only();
+  EXPECT_EQ(plan.kind, "K6");
+  EXPECT_EQ(plan.arguments_bytes, 2 * kGi);
+  EXPECT_EQ(plan.output_bytes, 3 * kGi);
+  EXPECT_EQ(plan.alias_bytes, kGi);
+  EXPECT_EQ(plan.temp_bytes, 4 * kGi);
+}
+
+TEST(MoreFormsTest, AReservationThatWasCut) {
+  const OomEventFact oom = ReadLog(
+                               "Error loading program 'jit_f': Attempting to reserve 2.00G at the "
+                               "bottom of memory. That "
+                               "was not possible.")
+                               .only();
+  EXPECT_EQ(oom.kind, "R2");
+  EXPECT_EQ(oom.module_name, "jit_f");
+  EXPECT_EQ(oom.requested_bytes, 2 * kGi);
+  EXPECT_EQ(oom.free_bytes, std::nullopt);
+}
+
 TEST(MoreFormsTest, TheHostKills) {
   for (const char* text : {
            "Memory cgroup out of memory: Killed process 7 (python3) total-vm:9kB, anon-rss:4kB",
