@@ -43,10 +43,47 @@ TEST_F(DumpAndProfileTest, ADumpIsOneCaptureWhereverItLies) {
 }
 
 TEST_F(DumpAndProfileTest, ADumpOfEarlyStagesIsPassedOver) {
-  Write("dump/module_0001.jit_f.cl_7.after_optimizations.hlo.pb", "");
+  Write("dump/module_0001.jit_f.cl_7.after_optimizations.hlo.pb", std::string("\n\0", 2));
   const Outcome outcome = Oomdb("ingest --db oom.db -v dump");
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_THAT(outcome.err, HasSubstr("no buffer assignment in it"));
+}
+
+TEST_F(DumpAndProfileTest, ACutPlanIsSaid) {
+  Write("dump/module_0001.jit_f.cl_7.after_optimizations.hlo.pb", "");
+  Write("dump/module_0001.jit_f.cl_7.after_optimizations-buffer-assignment.txt",
+        "BufferAssignment:\nallocation 0: size 1048576, parameter 0, shape |f32[262144]| at "
+        "ShapeIndex {}:\n value: <1 x @0> (size=1048576,offset=0): f32[262144]{0}\n");
+  const Outcome outcome = Oomdb("ingest --db oom.db dump");
+  EXPECT_EQ(outcome.exit_code, 4) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("cut, or no HLO proto"));
+  EXPECT_EQ(Ask("SELECT plan_bytes FROM modules"), "1048576");
+}
+
+TEST_F(DumpAndProfileTest, ATextThatEndsWithinALineIsNotWhole) {
+  Write("plan-buffer-assignment.txt",
+        "BufferAssignment:\nallocation 0: size 1048576, parameter 0, shape |f32[262144]| at "
+        "ShapeIndex {}:\n value: <1 x @0> (size=10485");
+  EXPECT_EQ(Oomdb("ingest --db oom.db plan-buffer-assignment.txt").exit_code, 4);
+  EXPECT_EQ(Ask("SELECT status FROM captures"), "truncated");
+  Write("empty-buffer-assignment.txt", "BufferAssignment:\n");
+  EXPECT_EQ(Oomdb("ingest --db oom.db empty-buffer-assignment.txt").exit_code, 1);
+}
+
+TEST_F(DumpAndProfileTest, ATextIsJoinedWithTheOnlyPlanNamedBesideIt) {
+  const std::string samples =
+      std::string(OOMDB_SOURCE_DIR) + "/sample_dbs/captures/tpu_compile_oom";
+  std::filesystem::create_directories(File("a"));
+  std::filesystem::create_directories(File("b"));
+  for (const auto& entry : std::filesystem::directory_iterator(samples)) {
+    const std::string name = entry.path().filename().string();
+    std::filesystem::copy(entry.path(), File((name == "error.txt" ? "a/" : "b/") + name));
+  }
+  for (const char* order : {"a b", "b a"}) {
+    const Outcome outcome = Oomdb(std::string("report ") + order);
+    EXPECT_THAT(outcome.out, HasSubstr("jit_step failed to compile")) << order;
+    EXPECT_THAT(outcome.out, HasSubstr("matched by size")) << order;
+  }
 }
 
 TEST_F(DumpAndProfileTest, AReportTellsWhoHoldsTheMemory) {

@@ -161,6 +161,22 @@ TEST(RuntimeOomTest, WhatTheCompilerRemarkedBeforeIsSaid) {
             0);
 }
 
+TEST(RuntimeOomTest, ALogThatLiesBreaksNoQuestion) {
+  RuleDatabase database;
+  database.IngestText(
+      "W bfc_allocator.cc:479] Allocator (GPU_0_bfc) ran out of memory trying to allocate 1.00GiB "
+      "(rounded to 1073741824)requested by op \nBFCAllocator dump for GPU_0_bfc\nNext region of "
+      "size 10\nInUse at 7f0000000000 of size 9223372036854775807 next 1\nInUse at 7f0000000100 of "
+      "size 9223372036854775807 next 2\nFree  at 7f0000000200 of size 256 next 3\nStats: \nLimit: "
+      "9223372036854775807\nInUse: -9223372036854775808\n\n");
+  EXPECT_THAT(database.Summary(), ElementsAre("runtime_oom error"));
+  EXPECT_EQ(
+      database.Integer("SELECT COUNT(*) FROM oom_events WHERE used_bytes < 0 OR free_bytes < 0"),
+      0);
+  EXPECT_EQ(database.Integer("SELECT COUNT(*) FROM ingest_issues WHERE what = 'impossible_size'"),
+            1);
+}
+
 TEST(RuntimeOomTest, QuietForAdvice) {
   RuleDatabase database;
   database.IngestText(
