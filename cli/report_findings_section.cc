@@ -122,7 +122,9 @@ class FindingsSection : ReportPage {
 
   // Whether what a finding of a text is made of stands in a table below.
   bool HasTable(const ReportFinding& f) const {
-    if (report_.plan && report_.plan->module_id == f.module_id) return true;
+    // Of a plan without a heap trace the table has all temps in one row.
+    if (report_.plan && report_.plan->module_id == f.module_id && report_.plan->heap_peak_bytes)
+      return true;
     return std::any_of(report_.texts.begin(), report_.texts.end(), [&](const ReportErrorText& t) {
       return t.capture_id == f.capture_id && !t.buffers.empty();
     });

@@ -179,12 +179,15 @@ class HeadSection : ReportPage {
     for (size_t i = 0; i < std::min(order.size(), kMaxCaptures); ++i) {
       const ReportCapture& c = report_.captures[order[i]];
       const std::string name = name_of(c);
-      std::string verdict = c.worst_title.empty()
-                                ? (c.status == "complete" ? "nothing found" : "truncated")
-                                : HumanizeSentence(Safe(c.worst_title));
+      const bool snapshot = c.kind == "device_memory_profile";
+      std::string verdict = !c.worst_title.empty()   ? HumanizeSentence(Safe(c.worst_title))
+                            : c.status != "complete" ? "truncated"
+                            : snapshot               ? "what was held, by Python line"
+                                                     : "nothing found";
       const char* mark = order[i] == report_.shown ? "▸ " : "  ";
       std::string counts = c.kind == "oom_log"    ? "error text"
                            : c.kind == "xla_dump" ? "dump"
+                           : snapshot             ? "memory profile"
                                                   : fmt::format("{:>5} exec", c.execution_count);
       if (c.failed_count > 0) counts += fmt::format(", {} failed", c.failed_count);
       const std::string line =

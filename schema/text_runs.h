@@ -1,4 +1,5 @@
-// Error texts beside the plans that they are about, where paths don't say that they belong together.
+// Error texts beside the plans that they are about, where paths don't say that they belong
+// together.
 #ifndef OOMDB_SCHEMA_TEXT_RUNS_H_
 #define OOMDB_SCHEMA_TEXT_RUNS_H_
 
