@@ -3,6 +3,7 @@
 -- asks: Does a log tell of a device allocation that failed, and what was in the way?
 -- needs: the run time's error text; an allocator's dump or a plan of the same run adds who holds
 --   the memory
+-- empty without: oom_events
 -- tags: oom, runtime, log
 -- severity: error; warning where the text has the numbers but not the error
 -- cause: The request is larger than what is free. The program may be too large, something else may

@@ -1,5 +1,6 @@
 -- id: oom_levers
 -- title: What could make the program of an error text fit, as far as the evidence supports it
+-- empty without: oom_events
 -- columns:
 --   oom_event_id: the event
 --   capture_id: the log
