@@ -5,7 +5,7 @@
 --   device_id: NULL
 --   module_id: the matched module
 --   position: from 1, those that make it fit first, then those that save most; of equals
---     those first that change no results
+--     those first that change no results; last resorts last
 --   fix: what to do
 --   saving_bytes: what it saves at most (bytes); NULL when that can't be told
 --   needs_bytes: what is needed then (bytes); NULL when that can't be told
@@ -14,44 +14,17 @@
 --   changes_results: 0 or 1
 --   evidence: inferred
 CREATE VIEW compile_oom_remedies AS
-WITH levers AS (
-  SELECT
-    l.oom_event_id, l.preference, l.fix, l.saving_bytes, l.needs_bytes, l.fits, l.cost,
-    l.changes_results, 2 AS part,
-    CASE WHEN l.lever IN ('flags', 'unified') THEN 1 ELSE 0 END AS last_resort
-  FROM oom_levers l
-  WHERE l.stage = 'compile'
-  UNION ALL
-  -- Of a matched plan that does not fit.
-  SELECT
-    f.oom_event_id, x.preference, x.fix, x.saving_bytes, x.needs_bytes, x.fits, x.cost,
-    x.changes_results, 1, 0
-  FROM oom_failures f
-  JOIN oom_branches b ON b.oom_event_id = f.oom_event_id
-  JOIN fit_levers x ON x.module_id = f.module_id
-  WHERE f.stage = 'compile' AND b.branch <> 'absurd'
-)
 SELECT
-  f.capture_id,
-  f.device_id,
-  f.module_id,
-  ROW_NUMBER() OVER (
-    PARTITION BY f.oom_event_id
-    ORDER BY
-      COALESCE(l.fits, 0) DESC,
-      l.part,
-      l.last_resort,
-      l.changes_results,
-      l.saving_bytes DESC NULLS LAST,
-      l.preference,
-      l.fix
-  ) AS position,
-  l.fix,
-  l.saving_bytes,
-  l.needs_bytes,
-  l.fits,
-  l.cost,
-  l.changes_results,
+  r.capture_id,
+  r.device_id,
+  r.module_id,
+  r.position,
+  r.fix,
+  r.saving_bytes,
+  r.needs_bytes,
+  r.fits,
+  r.cost,
+  r.changes_results,
   'inferred' AS evidence
-FROM oom_failures f
-JOIN levers l ON l.oom_event_id = f.oom_event_id;
+FROM oom_remedies r
+WHERE r.stage = 'compile';
