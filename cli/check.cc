@@ -8,8 +8,7 @@
 #include <vector>
 
 #include "cli/gates.h"
-#include "cli/ingest_job.h"
-#include "cli/interrupt.h"
+#include "cli/open_captures.h"
 #include "cli/options.h"
 #include "cli/terminal.h"
 #include "cli/units.h"
@@ -32,16 +31,6 @@ struct Options {
   std::string junit;
   bool force = false;
   SettingOptions settings;
-};
-
-// Only what went wrong: the check itself says the rest.
-class Problems : public IngestObserver {
- public:
-  void Stored(const std::string&, const CaptureSummary&) override {}
-  void Rejected(const std::string&, const std::string& reason) override {
-    std::cerr << "oomdb: " << Sanitize(reason) << '\n';
-  }
-  void PassedOver(const std::string&, const std::string&) override {}
 };
 
 GateLimits ReadLimits(const Options& options) {
@@ -77,20 +66,9 @@ GateLimits ReadLimits(const Options& options) {
 Database Open(const Options& options, const GateLimits& limits, ExitCode& exit_code) {
   SettingOverrides overrides = ReadSettingOptions(options.settings);
   overrides.merge(GateSettings(limits));
-  if (options.paths.empty()) {
-    if (options.database.empty())
-      throw Error("nothing to check: name a capture, a folder or --db FILE", ExitCode::kUsage);
-    return Database::OpenReadOnly(options.database, Catalogue::Get().views(), overrides);
-  }
-  Database database = Database::Throwaway(Catalogue::Get().views(), overrides);
-  IngestRequest request;
-  request.paths = options.paths;
-  Problems problems;
-  const IngestTotals totals = IngestPaths(database, request, problems, &StopRequested());
-  if (totals.interrupted) throw Error("interrupted", ExitCode::kInterrupted);
-  if (totals.stored == 0) throw Error("no capture could be read", ExitCode::kFailed);
-  exit_code = totals.exit_code();
-  return database;
+  if (options.paths.empty() && options.database.empty())
+    throw Error("nothing to check: name a capture, a folder or --db FILE", ExitCode::kUsage);
+  return OpenCaptures(options.paths, options.database, overrides, exit_code);
 }
 
 void WriteJUnit(const Options& options, const GateReport& report) {

@@ -259,7 +259,8 @@ Database Open(const Options& options, ExitCode& exit_code) {
   }
   const bool paths = Exists(options.base) && Exists(options.changed);
   if (!options.database.empty()) {
-    Database database = OpenCaptures({}, options.database, options.settings, exit_code);
+    Database database =
+        OpenCaptures({}, options.database, ReadSettingOptions(options.settings), exit_code);
     if (!paths || (HoldsRun(database, options.base) && HoldsRun(database, options.changed))) {
       CheckRun(database, options.base);
       CheckRun(database, options.changed);
@@ -271,7 +272,8 @@ Database Open(const Options& options, ExitCode& exit_code) {
                     Exists(options.base) ? options.changed : options.base),
         ExitCode::kUsage);
   }
-  Database database = OpenCaptures({options.base}, "", options.settings, exit_code, options.base);
+  Database database = OpenCaptures({options.base}, "", ReadSettingOptions(options.settings),
+                                   exit_code, options.base);
   ExitCode second = ExitCode::kClean;
   AddCaptures(database, {options.changed}, second, options.changed);
   if (second != ExitCode::kClean) exit_code = second;

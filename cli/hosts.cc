@@ -188,7 +188,8 @@ void WriteForPeople(std::ostream& out, Comparison& comparison, TableOptions look
 
 void Run(const Options& options, ExitCode& exit_code) {
   Output output(options.output);
-  Database database = OpenCaptures(options.paths, options.database, options.settings, exit_code);
+  Database database = OpenCaptures(options.paths, options.database,
+                                   ReadSettingOptions(options.settings), exit_code);
   CheckRun(database, options.run);
   // The rule and the comparison stand on them: computed once.
   for (const char* view : {"effective_capacity", "host_devices", "host_oddities"}) {

@@ -32,16 +32,15 @@ class Problems : public IngestObserver {
 }  // namespace
 
 Database OpenCaptures(const std::vector<std::string>& paths, const std::string& file,
-                      const SettingOptions& settings, ExitCode& exit_code,
+                      const SettingOverrides& settings, ExitCode& exit_code,
                       const std::optional<std::string>& run, const ByteObserver& standard_input) {
-  const SettingOverrides overrides = ReadSettingOptions(settings);
   if (paths.empty()) {
     if (file.empty()) {
       throw Error("nothing to compare: name captures, a folder or --db FILE", ExitCode::kUsage);
     }
-    return Database::OpenReadOnly(file, Catalogue::Get().views(), overrides);
+    return Database::OpenReadOnly(file, Catalogue::Get().views(), settings);
   }
-  Database database = Database::ThrowawayWithLazyViews(Catalogue::Get().views(), overrides);
+  Database database = Database::ThrowawayWithLazyViews(Catalogue::Get().views(), settings);
   AddCaptures(database, paths, exit_code, run, standard_input);
   return database;
 }

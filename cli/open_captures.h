@@ -18,7 +18,7 @@ namespace oomdb {
 // Error: kUsage when neither is given, kFailed when nothing could be read.
 // `run`: the captures' run; else from their paths. `standard_input`: sees what "-" reads.
 Database OpenCaptures(const std::vector<std::string>& paths, const std::string& file,
-                      const SettingOptions& settings, ExitCode& exit_code,
+                      const SettingOverrides& settings, ExitCode& exit_code,
                       const std::optional<std::string>& run = std::nullopt,
                       const ByteObserver& standard_input = {});
 

@@ -110,8 +110,9 @@ ExitCode Run(const Options& options) {
   Check(options);
   ExitCode exit_code = ExitCode::kClean;
   const ByteObserver standard_input = options.tee ? PassThrough(options.paths) : ByteObserver();
-  Database database = OpenCaptures(options.paths, options.database, options.settings, exit_code,
-                                   std::nullopt, standard_input);
+  Database database =
+      OpenCaptures(options.paths, options.database, ReadSettingOptions(options.settings), exit_code,
+                   std::nullopt, standard_input);
   MaterializeRules(database, Catalogue::Get());
   const Report report = ReadReport(database, options.scope);
 

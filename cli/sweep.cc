@@ -316,8 +316,8 @@ void WriteRows(std::ostream& out, const Options& options, const std::string& mod
 
 void Run(const Options& options, ExitCode& exit_code) {
   Output output(options.output);
-  Database database =
-      OpenCaptures({}, RequireDatabase(options.database), options.settings, exit_code);
+  Database database = OpenCaptures({}, RequireDatabase(options.database),
+                                   ReadSettingOptions(options.settings), exit_code);
   const std::string module = ChooseModule(database, options);
   const std::vector<Curve> curves = ReadCurves(database, options, module);
   const TableOptions look = output.table_options();
