@@ -4,7 +4,6 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
-#include <map>
 #include <system_error>
 #include <utility>
 
@@ -57,22 +56,6 @@ void TakeAttribute(TextCursor& cursor, PlanAllocation& allocation, bool& live_ou
     becomes(AllocationClass::kOutput);
     live_out = true;
   }
-}
-
-int64_t& SumOf(AllocationClass allocation_class, PlanMemory& space) {
-  switch (allocation_class) {
-    case AllocationClass::kParameter:
-      return space.parameter_bytes;
-    case AllocationClass::kConstant:
-      return space.constant_bytes;
-    case AllocationClass::kThreadLocal:
-      return space.thread_local_bytes;
-    case AllocationClass::kOutput:
-      return space.output_bytes;
-    case AllocationClass::kTemp:
-      break;
-  }
-  return space.temp_bytes;
 }
 
 }  // namespace
@@ -197,31 +180,13 @@ void SumAllocations(IssueLog& log, Plan* plan) {
     log.Warn("plan_duplicate_id", "two buffer allocations have the same index; the first counts");
     plan->allocations.erase(end, plan->allocations.end());
   }
-  std::map<int64_t, PlanMemory> spaces;
-  spaces[0];  // The device's memory is always told of.
-  for (const PlanAllocation& allocation : plan->allocations) {
-    SumOf(allocation.allocation_class, spaces[allocation.memory_space]) += allocation.bytes;
-    if (allocation.allocation_class != AllocationClass::kParameter) continue;
-    ++plan->parameter_count;
-    if (allocation.aliased_output != true) continue;
-    ++plan->donated_parameter_count;
-    if (allocation.memory_space == 0) plan->donated_bytes += allocation.bytes;
-  }
-  for (auto& [memory_space, space] : spaces) {
-    space.memory_space = memory_space;
-    space.space_name = SpaceName(memory_space);
+  SumByClass(plan);
+  for (const PlanAllocation& allocation : plan->allocations)
+    plan->donated_parameter_count += allocation.aliased_output == true;
+  for (PlanMemory& space : plan->spaces) {
     if (space.temp_bytes == 0) space.heap_peak_bytes = 0;
-    plan->spaces.push_back(space);
+    if (space.memory_space == 0) plan->heap_peak_bytes = space.heap_peak_bytes;
   }
-  const PlanMemory& device = spaces[0];
-  plan->parameter_bytes = device.parameter_bytes;
-  plan->output_bytes = device.output_bytes;
-  plan->constant_bytes = device.constant_bytes;
-  plan->temp_bytes = device.temp_bytes;
-  plan->thread_local_bytes = device.thread_local_bytes;
-  plan->heap_peak_bytes = device.heap_peak_bytes;
-  plan->plan_bytes =
-      device.parameter_bytes + device.output_bytes + device.constant_bytes + device.temp_bytes;
   plan->peak_bytes = plan->plan_bytes;
 }
 

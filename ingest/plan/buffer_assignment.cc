@@ -175,8 +175,6 @@ void ReadAllocationFacts(const BufferAssignment& assignment, const Instructions&
                          const DonatedParameters& donated, ParameterShardings& shardings,
                          TextBudget& text, Plan* plan) {
   const IdMap parameters = EntryParameters(instructions);
-  std::map<int64_t, PlanMemory> spaces;
-  spaces[0];  // The device's memory is always told of.
   for (size_t i = 0; i < assignment.allocations().size(); ++i) {
     const proto::BufferAllocationProto& proto = *assignment.allocations()[i];
     PlanAllocation allocation;
@@ -200,17 +198,27 @@ void ReadAllocationFacts(const BufferAssignment& assignment, const Instructions&
       allocation.shard_count = sharding.parts;
       allocation.aliased_output = std::binary_search(
           donated.begin(), donated.end(), std::make_pair(proto.parameter_number(), index));
-      ++plan->parameter_count;
-      if (*allocation.aliased_output && proto.color() == 0) plan->donated_bytes += allocation.bytes;
     }
-    SumOf(allocation.allocation_class, spaces[allocation.memory_space]) += allocation.bytes;
     plan->allocations.push_back(std::move(allocation));
   }
   plan->donated_parameter_count = static_cast<int64_t>(donated.size());
+  SumByClass(plan);
+}
+
+void SumByClass(Plan* plan) {
+  std::map<int64_t, PlanMemory> spaces;
+  spaces[0];  // The device's memory is always told of.
+  for (const PlanAllocation& allocation : plan->allocations) {
+    SumOf(allocation.allocation_class, spaces[allocation.memory_space]) += allocation.bytes;
+    if (allocation.allocation_class != AllocationClass::kParameter) continue;
+    ++plan->parameter_count;
+    if (allocation.aliased_output == true && allocation.memory_space == 0)
+      plan->donated_bytes += allocation.bytes;
+  }
   for (auto& [memory_space, space] : spaces) {
     space.memory_space = memory_space;
     space.space_name = SpaceName(memory_space);
-    plan->spaces.push_back(std::move(space));
+    plan->spaces.push_back(space);
   }
   const PlanMemory& device = spaces[0];
   plan->parameter_bytes = device.parameter_bytes;

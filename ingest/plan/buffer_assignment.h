@@ -76,6 +76,10 @@ class BufferAssignment {
 using DonatedParameters = std::vector<std::pair<int64_t, ShapeIndex>>;
 DonatedParameters ReadDonated(const proto::HloModuleProto& module);
 
+// From plan->allocations: the sums by class of every memory space and of the module (the default
+// space), the number of parameters and the donated bytes. What the heap needs is not among them.
+void SumByClass(Plan* plan);
+
 // Fills the plan's allocations, its spaces (without heap peaks) and the sums over them.
 void ReadAllocationFacts(const BufferAssignment& assignment, const Instructions& instructions,
                          const DonatedParameters& donated, ParameterShardings& shardings,
