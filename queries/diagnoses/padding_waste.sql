@@ -25,7 +25,7 @@
 -- next: oomdb query --db oom.db "SELECT label, bytes, count FROM finding_items WHERE finding_id
 --   LIKE 'padding_waste%'"
 CREATE VIEW padding_waste AS
-WITH ordered AS (
+WITH worded AS (
   SELECT
     p.capture_id,
     p.module_id,
@@ -39,17 +39,7 @@ WITH ordered AS (
       || ' bytes' || COALESCE(', ' || p.op_name, '')
       || COALESCE(', ' || p.source_file
         || COALESCE(':' || CAST(p.source_line AS VARCHAR(20)), ''), '') AS words,
-    ROW_NUMBER() OVER (
-      PARTITION BY p.capture_id, p.module_id
-      ORDER BY
-        p.padding_bytes DESC,
-        p.bytes DESC,
-        p.shape NULLS LAST,
-        p.op_name NULLS LAST,
-        p.source_file NULLS LAST,
-        p.source_line NULLS LAST,
-        p.layout NULLS LAST
-    ) AS place
+    p.position
   FROM padding_parts p
 ),
 summed AS (
@@ -61,8 +51,8 @@ summed AS (
     MAX(o.program_bytes) AS program_bytes,
     CAST(SUM(o.bytes) AS BIGINT) AS bytes,
     CAST(SUM(o.padding_bytes) AS BIGINT) AS padding_bytes,
-    MAX(CASE WHEN o.place = 1 THEN o.words END) AS words
-  FROM ordered o
+    MAX(CASE WHEN o.position = 1 THEN o.words END) AS words
+  FROM worded o
   GROUP BY o.capture_id, o.module_id
 )
 SELECT

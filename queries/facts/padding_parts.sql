@@ -3,6 +3,7 @@
 -- columns:
 --   capture_id: the log, the dump or the capture
 --   module_id: the module; NULL for a text without a matching one
+--   position: 1 for the group with the most padding of the module
 --   module_name: its name
 --   source: text, or plan (at the peak)
 --   program_bytes: the program as a whole (bytes); NULL when the text does not say it
@@ -43,44 +44,73 @@ WITH planned AS (
   GROUP BY
     m.capture_id, b.module_id, m.name, m.plan_bytes, b.shape, b.layout, b.op_name, b.source_file,
     b.source_line, b.bytes
+),
+parts AS (
+  SELECT
+    f.capture_id,
+    f.module_id,
+    f.module_name,
+    'text' AS source,
+    f.needed_bytes AS program_bytes,
+    COALESCE(p.layout, p.shape) AS shape,
+    CAST(NULL AS VARCHAR(1)) AS layout,
+    p.op_name,
+    p.source_file,
+    p.source_line,
+    p.each_bytes,
+    p.count,
+    p.bytes,
+    p.padding_bytes
+  FROM oom_failures f
+  JOIN oom_parts p ON p.oom_event_id = f.oom_event_id
+  WHERE f.stage = 'compile'
+    -- The matched plan says it better.
+    AND f.module_id IS NULL
+    AND 100 * p.padding_bytes
+      > (SELECT s.setting FROM settings s WHERE s.name = 'padding_min_percent')
+        * (p.bytes - p.padding_bytes)
+  UNION ALL
+  SELECT
+    n.capture_id,
+    n.module_id,
+    n.module_name,
+    'plan',
+    n.plan_bytes,
+    n.shape,
+    n.layout,
+    n.op_name,
+    n.source_file,
+    n.source_line,
+    n.each_bytes,
+    n.count,
+    n.bytes,
+    n.padding_bytes
+  FROM planned n
 )
 SELECT
-  f.capture_id,
-  f.module_id,
-  f.module_name,
-  'text' AS source,
-  f.needed_bytes AS program_bytes,
-  COALESCE(p.layout, p.shape) AS shape,
-  CAST(NULL AS VARCHAR(1)) AS layout,
-  p.op_name,
-  p.source_file,
-  p.source_line,
-  p.each_bytes,
-  p.count,
-  p.bytes,
-  p.padding_bytes
-FROM oom_failures f
-JOIN oom_parts p ON p.oom_event_id = f.oom_event_id
-WHERE f.stage = 'compile'
-  -- The matched plan says it better.
-  AND f.module_id IS NULL
-  AND 100 * p.padding_bytes
-    > (SELECT s.setting FROM settings s WHERE s.name = 'padding_min_percent')
-      * (p.bytes - p.padding_bytes)
-UNION ALL
-SELECT
-  n.capture_id,
-  n.module_id,
-  n.module_name,
-  'plan',
-  n.plan_bytes,
-  n.shape,
-  n.layout,
-  n.op_name,
-  n.source_file,
-  n.source_line,
-  n.each_bytes,
-  n.count,
-  n.bytes,
-  n.padding_bytes
-FROM planned n;
+  a.capture_id,
+  a.module_id,
+  ROW_NUMBER() OVER (
+    PARTITION BY a.capture_id, a.module_id
+    ORDER BY
+      a.padding_bytes DESC,
+      a.bytes DESC,
+      a.shape NULLS LAST,
+      a.op_name NULLS LAST,
+      a.source_file NULLS LAST,
+      a.source_line NULLS LAST,
+      a.layout NULLS LAST
+  ) AS position,
+  a.module_name,
+  a.source,
+  a.program_bytes,
+  a.shape,
+  a.layout,
+  a.op_name,
+  a.source_file,
+  a.source_line,
+  a.each_bytes,
+  a.count,
+  a.bytes,
+  a.padding_bytes
+FROM parts a;

@@ -10,36 +10,16 @@
 --   bytes: padding of the group (bytes)
 --   count: buffers in it
 CREATE VIEW padding_waste_items AS
-WITH ordered AS (
-  SELECT
-    p.capture_id,
-    p.module_id,
-    ROW_NUMBER() OVER (
-      PARTITION BY p.capture_id, p.module_id
-      ORDER BY
-        p.padding_bytes DESC,
-        p.bytes DESC,
-        p.shape NULLS LAST,
-        p.op_name NULLS LAST,
-        p.source_file NULLS LAST,
-        p.source_line NULLS LAST,
-        p.layout NULLS LAST
-    ) AS position,
-    p.shape || COALESCE(' in ' || p.layout, '') || COALESCE(' ' || p.op_name, '')
-      || COALESCE(' ' || p.source_file
-        || COALESCE(':' || CAST(p.source_line AS VARCHAR(20)), ''), '') AS label,
-    p.padding_bytes AS bytes,
-    p.count
-  FROM padding_parts p
-)
 SELECT
-  o.capture_id,
+  p.capture_id,
   CAST(NULL AS BIGINT) AS device_id,
-  o.module_id,
-  o.position,
+  p.module_id,
+  p.position,
   'padding' AS kind,
-  o.label,
-  o.bytes,
-  o.count
-FROM ordered o
-WHERE o.position <= (SELECT s.setting FROM settings s WHERE s.name = 'items_max');
+  p.shape || COALESCE(' in ' || p.layout, '') || COALESCE(' ' || p.op_name, '')
+    || COALESCE(' ' || p.source_file || COALESCE(':' || CAST(p.source_line AS VARCHAR(20)), ''), '')
+    AS label,
+  p.padding_bytes AS bytes,
+  p.count
+FROM padding_parts p
+WHERE p.position <= (SELECT s.setting FROM settings s WHERE s.name = 'items_max');
