@@ -64,6 +64,7 @@ class Job {
 
   IngestTotals Run() {
     const std::vector<IngestTask> tasks = FindIngestTasks(items_);
+    if (tasks.size() > 1) options_.plans = &plans_;
     int64_t files = 0;
     int64_t bytes = 0;
     int64_t all_files = 0;
@@ -232,6 +233,7 @@ class Job {
   const std::vector<IngestItem> items_;
   IngestObserver& observer_;
   const std::atomic<bool>* const stop_;
+  PlanCache plans_;
   ImportOptions options_;
   IngestTotals totals_;
   bool found_in_folder_ = false;

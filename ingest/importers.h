@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "ingest/base/facts.h"
+#include "ingest/plan/plan_cache.h"
 #include "ingest/source/source.h"
 
 namespace oomdb {
@@ -19,6 +20,8 @@ struct ImportOptions {
   // An allocating span in which the thread records nothing for this long waited (the setting
   // wait_min_ns).
   int64_t wait_min_ns = 1'000'000'000;
+  // The plans of other captures of the job, which this one may share; null: none are kept.
+  PlanCache* plans = nullptr;
 };
 
 struct Importer {

@@ -25,7 +25,7 @@ bool Earlier(const ModuleMetadata* a, const ModuleMetadata* b) {
 }  // namespace
 
 ModuleIndex::ModuleIndex(const Source& source, const std::deque<PlaneIndex>& planes,
-                         CaptureIssues* issues) {
+                         PlanCache* plans, CaptureIssues* issues) {
   std::vector<const ModuleMetadata*> found;
   for (const PlaneIndex& plane : planes) {
     for (const ModuleMetadata& module : plane.modules) found.push_back(&module);
@@ -41,8 +41,9 @@ ModuleIndex::ModuleIndex(const Source& source, const std::deque<PlaneIndex>& pla
       bytes.resize(metadata->hlo->length);
       source.ReadAt(metadata->hlo->position, std::span(bytes.data(), bytes.size()));
       try {
-        fact.plan = std::make_shared<const Plan>(ReadPlan(bytes));
         fact.hlo_hash = HloHash(bytes);
+        fact.plan = plans != nullptr ? plans->Read(fact.hlo_hash, bytes)
+                                     : std::make_shared<const Plan>(ReadPlan(bytes));
         for (const IssueFact& issue : fact.plan->issues) {
           issues->Add(issue.severity, issue.what, metadata->name + ": " + issue.detail,
                       issue.count);

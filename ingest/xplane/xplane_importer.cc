@@ -40,8 +40,8 @@ void ImportXPlane(const Source& source, const ImportOptions& options, FactSink& 
   CaptureIssues plan_issues;
   std::future<ModuleIndex> plans =
       std::async(PlanBytes(space) > kWorthAThread ? std::launch::async : std::launch::deferred,
-                 [&source, &planes = space.planes, &plan_issues] {
-                   return ModuleIndex(source, planes, &plan_issues);
+                 [&source, &planes = space.planes, &options, &plan_issues] {
+                   return ModuleIndex(source, planes, options.plans, &plan_issues);
                  });
   HostTimeline timeline = ReadHostTimeline(source, space, base, &space.issues);
   ModuleIndex modules = [&] {
