@@ -3,8 +3,8 @@
 #define OOMDB_INGEST_XPLANE_WINDOW_H_
 
 #include <cstdint>
+#include <memory>
 #include <string_view>
-#include <vector>
 
 #include "ingest/source/source.h"
 
@@ -28,9 +28,10 @@ class Window {
  private:
   const Source& source_;
   size_t capacity_;
-  std::vector<char> buffer_;
-  uint64_t start_ = 0;  // Position of buffer_[0].
-  size_t filled_ = 0;   // Valid bytes in buffer_.
+  std::unique_ptr<char[]> buffer_;
+  size_t allocated_ = 0;  // Bytes of buffer_.
+  uint64_t start_ = 0;    // Position of buffer_[0].
+  size_t filled_ = 0;     // Valid bytes in buffer_.
 };
 
 }  // namespace oomdb
