@@ -13,7 +13,7 @@ using Spans = std::vector<std::pair<int64_t, int64_t>>;
 
 // Of a gap between two executions at most this many events are kept, latest first, and as many
 // container calls: a gap can hold a whole program's Python frames.
-constexpr size_t kMaxWindowEvents = 2048;
+constexpr size_t kMaxWindowEvents = 512;
 
 // Whether the Python frames around an event are worth their rows.
 bool WantsFrames(EventRole role) {
