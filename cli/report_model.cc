@@ -9,6 +9,7 @@
 
 #include "cli/nearest.h"
 #include "cli/report_values.h"
+#include "queries/catalogue.h"
 #include "schema/query.h"
 
 namespace oomdb {
@@ -149,8 +150,7 @@ class Reader {
     std::map<std::string, size_t> index;
     for (const Row& row : Ask("SELECT finding_id, capture_id, run, host, rule, severity, evidence, "
                               "title, detail, device, "
-                              "module_id, module_name, bytes, (SELECT r.title FROM rules r WHERE "
-                              "r.rule = f.rule) FROM findings f")) {
+                              "module_id, module_name, bytes FROM findings")) {
       ReportFinding f;
       f.finding_id = Text(row[0]);
       f.capture_id = Integer(row[1]);
@@ -166,7 +166,7 @@ class Reader {
       f.module_id = MaybeInteger(row[10]);
       f.module_name = Text(row[11]);
       f.bytes = MaybeInteger(row[12]);
-      f.rule_title = Text(row[13]);
+      f.rule_title = Catalogue::Get().Find(f.rule)->title;
       report_.findings.push_back(std::move(f));
     }
     std::sort(report_.findings.begin(), report_.findings.end(),

@@ -43,13 +43,6 @@ std::string NoRows(const std::vector<ColumnMeaning>& columns) {
   return sql + " WHERE 1 = 0";
 }
 
-std::string_view WithoutSuffix(std::string_view text, std::string_view suffix) {
-  if (text.size() > suffix.size() && text.substr(text.size() - suffix.size()) == suffix) {
-    text.remove_suffix(suffix.size());
-  }
-  return text;
-}
-
 CatalogueEntry Findings(const std::vector<CatalogueEntry>& entries) {
   CatalogueEntry view;
   view.id = "findings";
@@ -104,7 +97,7 @@ CatalogueEntry FindingItems(const std::vector<CatalogueEntry>& entries) {
     if (entry.kind != ViewKind::kItems) continue;
     selects.push_back(
         fmt::format("SELECT {} AS finding_id, position, kind, label, bytes, count FROM {}",
-                    FindingId(WithoutSuffix(entry.id, "_items")), entry.id));
+                    FindingId(RuleOf(entry)), entry.id));
   }
   view.select = Union(selects, NoRows(view.columns));
   return view;
@@ -131,7 +124,7 @@ CatalogueEntry Remedies(const std::vector<CatalogueEntry>& entries) {
     selects.push_back(
         fmt::format("SELECT {} AS finding_id, position, fix, saving_bytes, needs_bytes, fits, "
                     "cost, changes_results, evidence FROM {}",
-                    FindingId(WithoutSuffix(entry.id, "_remedies")), entry.id));
+                    FindingId(RuleOf(entry)), entry.id));
   }
   view.select = Union(selects, NoRows(view.columns));
   return view;
@@ -160,15 +153,26 @@ CatalogueEntry RulesView(const std::vector<CatalogueEntry>& entries) {
 
 }  // namespace
 
-EvidenceSql EvidenceOf(const std::set<std::string>& rules,
-                       const std::vector<CatalogueEntry>& entries) {
+std::vector<CatalogueEntry> FindingViews(const std::vector<CatalogueEntry>& entries,
+                                         const std::set<std::string>& rules) {
   std::vector<CatalogueEntry> asked;
   for (const CatalogueEntry& entry : entries) {
-    const std::string_view suffix = entry.kind == ViewKind::kItems ? "_items" : "_remedies";
-    if (entry.kind != ViewKind::kItems && entry.kind != ViewKind::kRemedies) continue;
-    if (rules.count(std::string(WithoutSuffix(entry.id, suffix))) > 0) asked.push_back(entry);
+    if (rules.count(std::string(RuleOf(entry))) > 0) asked.push_back(entry);
   }
-  return {FindingItems(asked).select, Remedies(asked).select};
+  return {Findings(asked), FindingItems(asked), Remedies(asked)};
+}
+
+std::string_view RuleOf(const CatalogueEntry& entry) {
+  const std::string_view id = entry.id;
+  switch (entry.kind) {
+    case ViewKind::kRule:
+      return id;
+    case ViewKind::kItems:
+    case ViewKind::kRemedies:
+      return id.substr(0, id.rfind('_'));
+    default:
+      return {};
+  }
 }
 
 std::vector<CatalogueEntry> GeneratedViews(const std::vector<CatalogueEntry>& entries) {

@@ -4,6 +4,7 @@
 
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "queries/catalogue.h"
@@ -14,14 +15,13 @@ namespace oomdb {
 // `entries`.
 std::vector<CatalogueEntry> GeneratedViews(const std::vector<CatalogueEntry>& entries);
 
-// What is behind the findings of some rules alone: SELECTs with the rows and columns that
-// `finding_items` and `remedies` have of these rules.
-struct EvidenceSql {
-  std::string items;
-  std::string remedies;
-};
-EvidenceSql EvidenceOf(const std::set<std::string>& rules,
-                       const std::vector<CatalogueEntry>& entries);
+// `findings`, `finding_items` and `remedies` of these rules alone: with their rows, and planned in
+// less time.
+std::vector<CatalogueEntry> FindingViews(const std::vector<CatalogueEntry>& entries,
+                                         const std::set<std::string>& rules);
+
+// The rule that the entry is, or whose findings the items or remedies belong to; empty for others.
+std::string_view RuleOf(const CatalogueEntry& entry);
 
 }  // namespace oomdb
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "queries/generated_views.h"
 #include "schema/sql_names.h"
 
 namespace oomdb {
@@ -14,11 +15,6 @@ namespace {
 
 bool IsEvidence(const CatalogueEntry& entry) {
   return entry.kind == ViewKind::kItems || entry.kind == ViewKind::kRemedies;
-}
-
-// The rule whose findings the items or remedies belong to.
-std::string_view RuleOf(const CatalogueEntry& entry) {
-  return std::string_view(entry.id).substr(0, entry.id.rfind('_'));
 }
 
 // Orders the views that were asked for, and those that they stand on, each after those it mentions.
@@ -83,8 +79,9 @@ std::set<std::string> RulesWithFindings(Database& database, const Catalogue& cat
   return rules;
 }
 
-// Replaces the view by a table of what `select` gives, or of the catalogue's columns and no rows.
-void Replace(Database& database, const CatalogueEntry& entry, const std::string& as) {
+// Puts a table or another view in the place of the view. `as`: what follows its name.
+void Replace(Database& database, const CatalogueEntry& entry, std::string_view kind,
+             const std::string& as) {
   SQLite::Database& connection = database.connection();
   // Where the views of this session are: see Database::OpenReadOnly and Database::Throwaway.
   const std::string schema = database.path().empty() ? "main" : "temp";
@@ -98,7 +95,7 @@ void Replace(Database& database, const CatalogueEntry& entry, const std::string&
     connection.exec(
         fmt::format("DROP {} {}.{}", type == "table" ? "TABLE" : "VIEW", schema, entry.id));
   }
-  connection.exec(fmt::format("CREATE TABLE {}.{}{}", schema, entry.id, as));
+  connection.exec(fmt::format("CREATE {} {}.{}{}", kind, schema, entry.id, as));
 }
 
 void MakeEmpty(Database& database, const CatalogueEntry& entry) {
@@ -106,7 +103,7 @@ void MakeEmpty(Database& database, const CatalogueEntry& entry) {
   for (const ColumnMeaning& column : entry.columns) {
     columns += (columns.empty() ? "" : ", ") + column.name;
   }
-  Replace(database, entry, " (" + columns + ")");
+  Replace(database, entry, "TABLE", " (" + columns + ")");
 }
 
 }  // namespace
@@ -144,6 +141,11 @@ void MaterializeRules(Database& database, const Catalogue& catalogue) {
     if (IsEvidence(entry) && found.count(std::string(RuleOf(entry))) > 0) planner.Visit(entry);
   }
   make(planner.TakeOrder());
+  // Of the rules that found nothing nobody need plan the evidence.
+  for (const CatalogueEntry& view : FindingViews(catalogue.entries(), found)) {
+    database.MakeViewsFor(view.select);
+    Replace(database, view, "VIEW", " AS " + view.select);
+  }
   transaction.commit();
 }
 
@@ -151,7 +153,7 @@ void MaterializeView(Database& database, const Catalogue& catalogue, const std::
                      const std::string& condition) {
   const CatalogueEntry& entry = *catalogue.Find(id);
   database.MakeViewsFor(entry.select);
-  Replace(database, entry,
+  Replace(database, entry, "TABLE",
           fmt::format(" AS SELECT * FROM ({}){}", entry.select,
                       condition.empty() ? "" : " WHERE " + condition));
 }
