@@ -100,7 +100,7 @@ BENCHMARK(PrintShapes);
 void InternKnownStrings(benchmark::State& state) {
   Database database = Database::Throwaway({});
   SQLite::Transaction transaction(database.connection());
-  StringTable table(database.connection());
+  StringTable table(database.statements());
   std::vector<std::string> texts;
   for (int64_t i = 0; i < state.range(0); ++i) {
     texts.push_back(fmt::format("$module_{}.py:{} function_{}", i % 40, i, i));

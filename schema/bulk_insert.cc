@@ -8,12 +8,6 @@
 #include <utility>
 
 namespace oomdb {
-namespace {
-
-constexpr int kRowsPerStatement = 32;
-
-}  // namespace
-
 void SqlValue::Bind(SQLite::Statement& statement, int index) const {
   if (const auto* number = std::get_if<int64_t>(&value_)) {
     statement.bind(index, *number);
@@ -27,26 +21,13 @@ void SqlValue::Bind(SQLite::Statement& statement, int index) const {
   }
 }
 
-BulkInsert::BulkInsert(SQLite::Database& connection, const std::string& table,
+BulkInsert::BulkInsert(StatementCache& statements, const std::string& table,
                        const std::string& columns)
-    : connection_(connection),
+    : statements_(statements),
       // Without OR ROLLBACK SQLite keeps a journal for each statement of several rows, to undo it
       // alone: a third of the time that storing takes.
       head_(fmt::format("INSERT OR ROLLBACK INTO {} ({}) VALUES ", table, columns)),
-      column_count_(static_cast<int>(std::count(columns.begin(), columns.end(), ',')) + 1) {
-  waiting_.reserve(static_cast<size_t>(column_count_) * kRowsPerStatement);
-}
-
-BulkInsert::~BulkInsert() = default;
-
-std::unique_ptr<SQLite::Statement> BulkInsert::Prepare(int rows) {
-  std::string row = "(?";
-  for (int i = 1; i < column_count_; ++i) row += ",?";
-  row += ")";
-  std::string sql = head_ + row;
-  for (int i = 1; i < rows; ++i) sql += "," + row;
-  return std::make_unique<SQLite::Statement>(connection_, sql);
-}
+      column_count_(static_cast<int>(std::count(columns.begin(), columns.end(), ',')) + 1) {}
 
 void BulkInsert::Add(std::initializer_list<SqlValue> row) {
   if (static_cast<int>(row.size()) != column_count_)
@@ -64,20 +45,36 @@ void BulkInsert::Add(std::vector<SqlValue> row) {
 
 void BulkInsert::FlushFullBatch() {
   if (waiting_.size() < static_cast<size_t>(column_count_) * kRowsPerStatement) return;
-  if (batch_ == nullptr) batch_ = Prepare(kRowsPerStatement);
-  for (size_t i = 0; i < waiting_.size(); ++i) waiting_[i].Bind(*batch_, static_cast<int>(i) + 1);
-  batch_->exec();
-  batch_->reset();
+  Insert(0, kRowsPerStatement);
   waiting_.clear();
 }
 
 void BulkInsert::Flush() {
-  if (waiting_.empty()) return;
-  const std::unique_ptr<SQLite::Statement> rest =
-      Prepare(static_cast<int>(waiting_.size()) / column_count_);
-  for (size_t i = 0; i < waiting_.size(); ++i) waiting_[i].Bind(*rest, static_cast<int>(i) + 1);
-  rest->exec();
+  // In halves of a batch, so that a table has few statements, which are prepared once.
+  size_t first = 0;
+  for (int rows = kRowsPerStatement; rows > 0; rows /= 2) {
+    const size_t cells = static_cast<size_t>(column_count_) * rows;
+    for (; waiting_.size() - first >= cells; first += cells) Insert(first, rows);
+  }
   waiting_.clear();
+}
+
+std::string BulkInsert::Sql(int rows) const {
+  std::string row = "(?";
+  for (int i = 1; i < column_count_; ++i) row += ",?";
+  row += ")";
+  std::string sql = head_ + row;
+  for (int i = 1; i < rows; ++i) sql += "," + row;
+  return sql;
+}
+
+void BulkInsert::Insert(size_t first, int rows) {
+  SQLite::Statement*& insert = inserts_[std::countr_zero(static_cast<unsigned>(rows))];
+  if (insert == nullptr) insert = &statements_.Get(Sql(rows));
+  const int cells = column_count_ * rows;
+  for (int i = 0; i < cells; ++i) waiting_[first + i].Bind(*insert, i + 1);
+  insert->exec();
+  insert->reset();
 }
 
 }  // namespace oomdb

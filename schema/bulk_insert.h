@@ -3,17 +3,20 @@
 #ifndef OOMDB_SCHEMA_BULK_INSERT_H_
 #define OOMDB_SCHEMA_BULK_INSERT_H_
 
+#include <array>
+#include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
 
+#include "schema/statement_cache.h"
+
 namespace SQLite {
-class Database;
 class Statement;
 }  // namespace SQLite
 
@@ -40,9 +43,8 @@ class SqlValue {
 
 class BulkInsert {
  public:
-  // `columns`: comma-separated names; each row gives as many cells. `connection` must outlive this.
-  BulkInsert(SQLite::Database& connection, const std::string& table, const std::string& columns);
-  ~BulkInsert();
+  // `columns`: comma-separated names; each row gives as many cells. `statements` must outlive this.
+  BulkInsert(StatementCache& statements, const std::string& table, const std::string& columns);
 
   // Throws SQLite::Exception when the database refuses a full batch; its transaction is rolled back
   // then, so nothing may be written after that.
@@ -52,14 +54,19 @@ class BulkInsert {
   void Flush();
 
  private:
-  std::unique_ptr<SQLite::Statement> Prepare(int rows);
-  void FlushFullBatch();
+  static constexpr int kRowsPerStatement = 32;  // A power of two.
 
-  SQLite::Database& connection_;
+  void FlushFullBatch();
+  std::string Sql(int rows) const;
+  // Inserts the `rows` rows that wait from cell `first` on.
+  void Insert(size_t first, int rows);
+
+  StatementCache& statements_;
   const std::string head_;
   const int column_count_;
   std::vector<SqlValue> waiting_;
-  std::unique_ptr<SQLite::Statement> batch_;
+  // Of 1, 2, 4 ... rows; null until one is needed.
+  std::array<SQLite::Statement*, std::countr_zero(unsigned{kRowsPerStatement}) + 1> inserts_ = {};
 };
 
 }  // namespace oomdb

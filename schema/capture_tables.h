@@ -2,15 +2,13 @@
 #ifndef OOMDB_SCHEMA_CAPTURE_TABLES_H_
 #define OOMDB_SCHEMA_CAPTURE_TABLES_H_
 
-#include <SQLiteCpp/SQLiteCpp.h>
-
 #include "schema/bulk_insert.h"
 
 namespace oomdb {
 
-// `connection` must outlive it; rows that were never flushed are lost.
+// `statements` must outlive it; rows that were never flushed are lost.
 struct CaptureTables {
-  explicit CaptureTables(SQLite::Database& connection);
+  explicit CaptureTables(StatementCache& statements);
   void Flush();
 
   BulkInsert captures, issues, devices, modules, allocators, executions, allocations, module_starts,

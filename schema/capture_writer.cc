@@ -14,6 +14,7 @@
 #include "schema/failed_starts.h"
 #include "schema/module_starts.h"
 #include "schema/plan_writer.h"
+#include "schema/statement_cache.h"
 #include "schema/string_table.h"
 #include "schema/text.h"
 #include "schema/version.h"
@@ -43,20 +44,18 @@ int64_t NowUnixNs() {
 
 // Everything that lives only as long as the transaction.
 struct CaptureWriter::State {
-  explicit State(SQLite::Database& connection)
-      : connection(connection),
-        transaction(connection, SQLite::TransactionBehavior::IMMEDIATE),
-        strings(connection),
-        plans(connection, strings),
-        tables(connection) {}
+  explicit State(Database& database)
+      : statements(database.statements()),
+        transaction(database.connection(), SQLite::TransactionBehavior::IMMEDIATE),
+        strings(statements),
+        plans(statements, strings),
+        tables(statements) {}
 
   int64_t FirstFreeId(const char* table, const char* column) {
-    return connection
-        .execAndGet(fmt::format("SELECT COALESCE(MAX({}), 0) + 1 FROM {}", column, table))
-        .getInt64();
+    return statements.Number(fmt::format("SELECT COALESCE(MAX({}), 0) + 1 FROM {}", column, table));
   }
 
-  SQLite::Database& connection;
+  StatementCache& statements;
   SQLite::Transaction transaction;
   StringTable strings;
   PlanWriter plans;
@@ -67,9 +66,7 @@ struct CaptureWriter::State {
 
 CaptureWriter::CaptureWriter(Database& database, CaptureSource source,
                              const std::atomic<bool>* stop)
-    : state_(std::make_unique<State>(database.connection())),
-      source_(std::move(source)),
-      stop_(stop) {
+    : state_(std::make_unique<State>(database)), source_(std::move(source)), stop_(stop) {
   summary_.capture_id = state_->FirstFreeId("captures", "capture_id");
   base_[kDevice] = state_->FirstFreeId("devices", "device_id");
   base_[kModule] = state_->FirstFreeId("stored_modules", "module_id");
@@ -84,11 +81,13 @@ CaptureWriter::CaptureWriter(Database& database, CaptureSource source,
 CaptureWriter::~CaptureWriter() = default;
 
 std::optional<int64_t> CaptureWriter::KnownCapture() const {
-  SQLite::Statement find(state_->connection,
-                         "SELECT capture_id FROM captures WHERE content_hash = ?");
+  SQLite::Statement& find =
+      state_->statements.Get("SELECT capture_id FROM captures WHERE content_hash = ?");
   find.bind(1, source_.content_hash);
-  if (!find.executeStep()) return std::nullopt;
-  return find.getColumn(0).getInt64();
+  std::optional<int64_t> known;
+  if (find.executeStep()) known = find.getColumn(0).getInt64();
+  find.reset();
+  return known;
 }
 
 int64_t CaptureWriter::Id(Kind kind, Index index) {
@@ -277,9 +276,9 @@ void CaptureWriter::WriteLabels(const std::optional<std::string>& run,
                                 const std::map<std::string, std::string>& labels) {
   if (labels.empty()) return;
   if (!run.has_value()) throw Error("--label needs a run: name it with --run", ExitCode::kUsage);
-  SQLite::Statement insert(state_->connection,
-                           "INSERT INTO run_labels (run, name, label) VALUES (?, ?, ?) ON "
-                           "CONFLICT (run, name) DO UPDATE SET label = excluded.label");
+  SQLite::Statement& insert = state_->statements.Get(
+      "INSERT INTO run_labels (run, name, label) VALUES (?, ?, ?) ON "
+      "CONFLICT (run, name) DO UPDATE SET label = excluded.label");
   for (const auto& [name, label] : labels) {
     insert.bind(1, CleanText(*run));
     insert.bind(2, CleanText(name));
@@ -374,8 +373,7 @@ CaptureSummary CaptureWriter::CommitKnown(int64_t capture_id, const std::optiona
   const InPhase writing(Phase::kWrite);
   // Nothing new said of it: then nothing is written, and nothing synced to disk.
   const bool changes = run.has_value() || host.has_value();
-  SQLite::Statement update(
-      state_->connection,
+  SQLite::Statement& update = state_->statements.Get(
       changes ? "UPDATE captures SET run = COALESCE(?1, run), host = COALESCE(?2, host) WHERE "
                 "capture_id = ?3 RETURNING kind, status, run, host"
               : "SELECT kind, status, run, host FROM captures WHERE capture_id = ?3");

@@ -7,6 +7,7 @@
 #include <sys/vfs.h>
 
 #include <filesystem>
+#include <mutex>
 #include <set>
 #include <system_error>
 #include <utility>
@@ -27,8 +28,14 @@ constexpr int kReadTimeoutMs = 60 * 1000;
 // Page cache, in KiB: the indexes of a large ingest stay in memory.
 constexpr int kCacheKib = 64 * 1024;
 
+// SQLite counts the bytes it has, under a lock, which nobody asks for here. Has to be said before
+// it is first used; later it is refused, which does no harm.
+void DontCountMemory() { sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); }
+
 std::unique_ptr<SQLite::Database> Connect(const std::string& path, int flags,
                                           int timeout_ms = kBusyTimeoutMs) {
+  static std::once_flag once;
+  std::call_once(once, DontCountMemory);
   try {
     // A connection belongs to one thread at a time (database.h), so SQLite need not guard it: its
     // mutexes take a twentieth of an ingest.
@@ -190,9 +197,17 @@ void ShadowWithOurs(SQLite::Database& connection, std::span<const ViewDefinition
 }  // namespace
 
 Database::Database(std::unique_ptr<SQLite::Database> connection, std::string path)
-    : connection_(std::move(connection)), path_(std::move(path)) {}
+    : connection_(std::move(connection)),
+      statements_(std::make_unique<StatementCache>(*connection_)),
+      path_(std::move(path)) {}
 Database::Database(Database&&) noexcept = default;
-Database& Database::operator=(Database&&) noexcept = default;
+Database& Database::operator=(Database&& other) noexcept {
+  statements_ = std::move(other.statements_);  // Before the connection that ours were made on.
+  connection_ = std::move(other.connection_);
+  path_ = std::move(other.path_);
+  waiting_views_ = std::move(other.waiting_views_);
+  return *this;
+}
 Database::~Database() = default;
 
 Database Database::OpenForIngest(const std::string& path, std::span<const ViewDefinition> views,

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "ingest/base/error.h"
+#include "schema/statement_cache.h"
 
 namespace SQLite {
 class Database;
@@ -70,6 +71,8 @@ class Database {
 
   // For the writer, the query and tests. Statements must not outlive the Database.
   SQLite::Database& connection() { return *connection_; }
+  // Of this connection; for what is asked again for every capture.
+  StatementCache& statements() { return *statements_; }
   const std::string& path() const { return path_; }  // "" for a throw-away one.
 
   // Makes the views that `sql` mentions, and those that these mention, where they wait to be made.
@@ -81,6 +84,7 @@ class Database {
   Database(std::unique_ptr<SQLite::Database> connection, std::string path);
 
   std::unique_ptr<SQLite::Database> connection_;
+  std::unique_ptr<StatementCache> statements_;  // Goes before the connection.
   std::string path_;
   std::map<std::string_view, const ViewDefinition*> waiting_views_;  // By name.
 };

@@ -50,8 +50,13 @@ std::string Names(const MergeTable& table) {
 
 class Merge {
  public:
-  Merge(SQLite::Database& out, SQLite::Database& in, const std::atomic<bool>* stop)
-      : out_(out), in_(in), stop_(stop), strings_(out), tables_(ReadMergeTables()) {}
+  Merge(Database& out, Database& in, const std::atomic<bool>* stop)
+      : out_(out.connection()),
+        statements_(out.statements()),
+        in_(in.connection()),
+        stop_(stop),
+        strings_(statements_),
+        tables_(ReadMergeTables()) {}
 
   MergeSummary Run() {
     ChooseCaptures();
@@ -207,7 +212,7 @@ class Merge {
 
   void CopyRows(const MergeTable& table) {
     const std::string names = Names(table);
-    BulkInsert insert(out_, table.name, names);
+    BulkInsert insert(statements_, table.name, names);
     SQLite::Statement query(
         in_, fmt::format("SELECT {} FROM main.{} ORDER BY {}", names, table.name, table.order));
     const size_t deciding = table.owner.value_or(table.key.value_or(0));
@@ -319,6 +324,7 @@ class Merge {
   }
 
   SQLite::Database& out_;
+  StatementCache& statements_;
   SQLite::Database& in_;
   const std::atomic<bool>* const stop_;
   StringTable strings_;
@@ -339,7 +345,7 @@ MergeSummary MergeDatabase(Database& out, Database& in, const std::atomic<bool>*
     // Reading spans several statements: one state of the file for all of them.
     SQLite::Transaction snapshot(in.connection());
     SQLite::Transaction transaction(out.connection(), SQLite::TransactionBehavior::IMMEDIATE);
-    const MergeSummary summary = Merge(out.connection(), in.connection(), stop).Run();
+    const MergeSummary summary = Merge(out, in, stop).Run();
     transaction.commit();
     return summary;
   } catch (const SQLite::Exception& error) {

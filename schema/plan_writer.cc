@@ -32,48 +32,43 @@ SqlValue Name(const std::optional<Enum>& e) {
 
 }  // namespace
 
-PlanWriter::PlanWriter(SQLite::Database& connection, StringTable& strings)
-    : connection_(connection),
-      strings_(strings),
-      find_(std::make_unique<SQLite::Statement>(
-          connection, "SELECT plan_id FROM stored_plans WHERE hlo_hash = ?")),
-      plans_(connection, "stored_plans",
+PlanWriter::PlanWriter(StatementCache& statements, StringTable& strings)
+    : strings_(strings),
+      find_(statements.Get("SELECT plan_id FROM stored_plans WHERE hlo_hash = ?")),
+      next_plan_id_(statements.Number("SELECT COALESCE(MAX(plan_id), 0) + 1 FROM stored_plans")),
+      plans_(statements, "stored_plans",
              "plan_id, hlo_hash, instruction_count, remat_instruction_count, "
              "remat_compute_count, parameter_count, parameter_bytes, donated_parameter_count, "
              "donated_bytes, output_bytes, constant_bytes, temp_bytes, thread_local_bytes, "
              "plan_bytes, heap_peak_bytes, peak_bytes, shape_signature, num_partitions, "
              "replica_count"),
-      memory_(connection, "stored_module_memory",
+      memory_(statements, "stored_module_memory",
               "plan_id, memory_space, space_name, parameter_bytes, output_bytes, constant_bytes, "
               "temp_bytes, thread_local_bytes, heap_peak_bytes"),
-      allocations_(connection, "stored_plan_allocations",
+      allocations_(statements, "stored_plan_allocations",
                    "plan_id, allocation_index, memory_space, class, bytes, parameter_number, "
                    "parameter_shape_index, shape_id, aliased_output, is_tuple, sharding_id, "
                    "shard_count"),
-      outputs_(connection, "stored_module_outputs",
+      outputs_(statements, "stored_module_outputs",
                "plan_id, position, shape_id, bytes, aliased, role, opcode, instruction_id, "
                "memory_space"),
-      buffers_(connection, "stored_buffers",
+      buffers_(statements, "stored_buffers",
                "plan_id, position, logical_buffer_id, allocation_index, memory_space, class, "
                "role, role_via_id, bytes, unpadded_bytes, offset_bytes, dtype, shape_id, "
                "layout_id, instruction_id, shape_index, opcode, op_name_id, source_file_id, "
                "source_line, function_name_id, frame_id, first_live, last_live, at_peak"),
-      frames_(connection, "stored_frames",
+      frames_(statements, "stored_frames",
               "plan_id, frame_id, parent_frame_id, source_file_id, source_line, function_name_id") {
-  next_plan_id_ =
-      connection.execAndGet("SELECT COALESCE(MAX(plan_id), 0) + 1 FROM stored_plans").getInt64();
 }
-
-PlanWriter::~PlanWriter() = default;
 
 int64_t PlanWriter::Write(const std::string& hlo_hash, const Plan& plan) {
   if (!hlo_hash.empty()) {
     // A plan of this very capture may still wait in the batch.
     plans_.Flush();
-    find_->bind(1, hlo_hash);
+    find_.bind(1, hlo_hash);
     std::optional<int64_t> known;
-    if (find_->executeStep()) known = find_->getColumn(0).getInt64();
-    find_->reset();
+    if (find_.executeStep()) known = find_.getColumn(0).getInt64();
+    find_.reset();
     if (known.has_value()) return *known;
   }
   if (plan.buffers.size() >= kMaxBuffers) {

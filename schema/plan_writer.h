@@ -3,7 +3,6 @@
 #define OOMDB_SCHEMA_PLAN_WRITER_H_
 
 #include <cstdint>
-#include <memory>
 #include <string>
 
 #include "ingest/plan/plan.h"
@@ -15,8 +14,7 @@ namespace oomdb {
 // Valid within one write transaction.
 class PlanWriter {
  public:
-  PlanWriter(SQLite::Database& connection, StringTable& strings);
-  ~PlanWriter();
+  PlanWriter(StatementCache& statements, StringTable& strings);
 
   // The plan_id of the plan with this hash; writes it when it is new. An empty hash is never
   // shared: the plan is stored under a hash of its own place (`unhashed:<plan_id>`).
@@ -29,10 +27,9 @@ class PlanWriter {
   void WriteBuffers(int64_t plan_id, const Plan& plan);
   void WriteFrames(int64_t plan_id, const Plan& plan);
 
-  SQLite::Database& connection_;
   StringTable& strings_;
-  std::unique_ptr<SQLite::Statement> find_;
-  int64_t next_plan_id_ = 1;
+  SQLite::Statement& find_;
+  int64_t next_plan_id_;
   BulkInsert plans_;
   BulkInsert memory_;
   BulkInsert allocations_;

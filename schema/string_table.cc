@@ -14,17 +14,11 @@ constexpr size_t kMaxCachedBytes = size_t{256} << 20;
 
 }  // namespace
 
-StringTable::StringTable(SQLite::Database& connection)
-    : connection_(connection),
-      find_(std::make_unique<SQLite::Statement>(connection,
-                                                "SELECT string_id FROM strings WHERE content = ?")),
-      insert_(connection, "strings", "string_id, content") {
-  next_id_ =
-      connection.execAndGet("SELECT COALESCE(MAX(string_id), 0) + 1 FROM strings").getInt64();
-  table_was_empty_ = next_id_ == 1;
-}
-
-StringTable::~StringTable() = default;
+StringTable::StringTable(StatementCache& statements)
+    : next_id_(statements.Number("SELECT COALESCE(MAX(string_id), 0) + 1 FROM strings")),
+      table_was_empty_(next_id_ == 1),
+      find_(statements.Get("SELECT string_id FROM strings WHERE content = ?")),
+      insert_(statements, "strings", "string_id, content") {}
 
 std::optional<int64_t> StringTable::Intern(std::string_view text) {
   if (text.empty()) return std::nullopt;
@@ -52,9 +46,9 @@ StringTable::Cache::iterator StringTable::InternNew(std::string_view text) {
   }
   std::optional<int64_t> id;
   if (!table_was_empty_) {
-    find_->bindNoCopy(1, clean);
-    if (find_->executeStep()) id = find_->getColumn(0).getInt64();
-    find_->reset();
+    find_.bindNoCopy(1, clean);
+    if (find_.executeStep()) id = find_.getColumn(0).getInt64();
+    find_.reset();
   }
   if (!id.has_value()) {
     id = next_id_++;

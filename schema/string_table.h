@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,18 +11,12 @@
 
 #include "schema/bulk_insert.h"
 
-namespace SQLite {
-class Database;
-class Statement;
-}  // namespace SQLite
-
 namespace oomdb {
 
 // Valid within one write transaction: another writer may add strings between two.
 class StringTable {
  public:
-  explicit StringTable(SQLite::Database& connection);
-  ~StringTable();
+  explicit StringTable(StatementCache& statements);
 
   // The id of `text`, which is added when it is new; std::nullopt (NULL) for an empty one. Bytes
   // that are not UTF-8 are replaced.
@@ -47,13 +40,12 @@ class StringTable {
 
   Cache::iterator InternNew(std::string_view text);
 
-  SQLite::Database& connection_;
   std::array<Recent, 4096> recent_{};
-  int64_t next_id_ = 1;
-  bool table_was_empty_ = false;
+  int64_t next_id_;
+  bool table_was_empty_;
   size_t cached_bytes_ = 0;
   Cache cache_;
-  std::unique_ptr<SQLite::Statement> find_;
+  SQLite::Statement& find_;
   BulkInsert insert_;
 };
 

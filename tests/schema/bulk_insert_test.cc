@@ -13,7 +13,8 @@ TEST(BulkInsertTest, InsertsEveryRowOnce) {
   for (const int count : {0, 1, 31, 32, 33, 64, 1000}) {
     SQLite::Database connection(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
     connection.exec("CREATE TABLE t (a INTEGER, b REAL, c TEXT)");
-    BulkInsert insert(connection, "t", "a, b, c");
+    StatementCache statements(connection);
+    BulkInsert insert(statements, "t", "a, b, c");
     for (int64_t i = 0; i < count; ++i) insert.Add({i, i * 0.5, std::to_string(i)});
     insert.Flush();
     insert.Flush();
@@ -29,7 +30,8 @@ TEST(BulkInsertTest, InsertsEveryRowOnce) {
 TEST(BulkInsertTest, NullsAndWrongWidths) {
   SQLite::Database connection(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
   connection.exec("CREATE TABLE t (a INTEGER, b TEXT)");
-  BulkInsert insert(connection, "t", "a, b");
+  StatementCache statements(connection);
+  BulkInsert insert(statements, "t", "a, b");
   insert.Add({std::optional<int64_t>(), SqlValue()});
   insert.Add({std::optional<int64_t>(3), std::string()});
   EXPECT_THROW(insert.Add({int64_t{1}}), std::logic_error);
