@@ -3,6 +3,7 @@
 #include <string_view>
 #include <utility>
 
+#include "cli/interrupt.h"
 #include "ingest/base/phases.h"
 
 namespace oomdb {
@@ -83,7 +84,11 @@ ReadCapture CaptureReader::Open(const IngestTask& task) const {
       read.content_hash = read.dump->content_hash;
       return read;
     }
-    read.source = OpenSource(task.path, {}, standard_input_);
+    {
+      std::optional<ReadsStandardInput> reads_standard_input;
+      if (task.path == "-") reads_standard_input.emplace();
+      read.source = OpenSource(task.path, {}, standard_input_);
+    }
     if (by_content) {
       if (const Importer* holder = ImporterOf(*read.source, !task.in_folder, read.importer)) {
         read.importer = holder;

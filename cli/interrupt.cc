@@ -1,25 +1,48 @@
 #include "cli/interrupt.h"
 
+#include <unistd.h>
+
+#include <cerrno>
 #include <csignal>
+#include <string_view>
 
 namespace oomdb {
 namespace {
 
+constexpr std::string_view kReadsOn =
+    "oomdb: reads on until the program that writes ends; Ctrl-\\ ends oomdb\n";
+
 std::atomic<bool> stop_requested = false;
+std::atomic<bool> reads_on_said = false;
 static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may only touch such");
 
 void RequestStop(int) { stop_requested.store(true, std::memory_order_relaxed); }
 
+void ReadOn(int) {
+  if (reads_on_said.exchange(true)) return;
+  const int error = errno;
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, kReadsOn.data(), kReadsOn.size());
+  errno = error;
+}
+
+void Catch(int signal, void (*handler)(int), int flags) {
+  struct sigaction action = {};
+  action.sa_handler = handler;
+  sigemptyset(&action.sa_mask);
+  action.sa_flags = flags;
+  sigaction(signal, &action, nullptr);
+}
+
+void CatchStopRequests() {
+  // Back to the default after the first.
+  Catch(SIGINT, RequestStop, static_cast<int>(SA_RESETHAND));
+  Catch(SIGTERM, RequestStop, static_cast<int>(SA_RESETHAND));
+}
+
 }  // namespace
 
 void InstallSignalHandlers() {
-  struct sigaction action = {};
-  action.sa_handler = RequestStop;
-  sigemptyset(&action.sa_mask);
-  // Back to the default after the first.
-  action.sa_flags = static_cast<int>(SA_RESETHAND);
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
+  CatchStopRequests();
   // A parent may have ignored it for us; then `| head` would go on for ever.
   std::signal(SIGPIPE, SIG_DFL);
 }
@@ -27,5 +50,15 @@ void InstallSignalHandlers() {
 void IgnoreBrokenPipes() { std::signal(SIGPIPE, SIG_IGN); }
 
 const std::atomic<bool>& StopRequested() { return stop_requested; }
+
+ReadsStandardInput::ReadsStandardInput() : terminal_(::isatty(STDIN_FILENO) == 1) {
+  if (!terminal_) Catch(SIGINT, ReadOn, 0);
+}
+
+ReadsStandardInput::~ReadsStandardInput() {
+  if (terminal_) return;
+  stop_requested.store(false, std::memory_order_relaxed);
+  CatchStopRequests();
+}
 
 }  // namespace oomdb

@@ -17,6 +17,21 @@ void IgnoreBrokenPipes();
 
 const std::atomic<bool>& StopRequested();
 
+// While one of these lives, standard input is being read. A Ctrl-C goes to all of `train.py |
+// oomdb report -` and is meant for the program that writes: what that says until it ends is read on
+// and reported, which a line says once. A SIGTERM too; the second one ends this program. Nothing
+// changes where standard input is a terminal.
+class ReadsStandardInput {
+ public:
+  ReadsStandardInput();
+  ~ReadsStandardInput();
+  ReadsStandardInput(const ReadsStandardInput&) = delete;
+  ReadsStandardInput& operator=(const ReadsStandardInput&) = delete;
+
+ private:
+  const bool terminal_;
+};
+
 }  // namespace oomdb
 
 #endif  // OOMDB_CLI_INTERRUPT_H_

@@ -36,6 +36,25 @@ TEST_F(InterruptTest, IngestKeepsWholeCapturesAndGoesOnLater) {
             "0");
 }
 
+// Ctrl-C goes to both sides of a pipe: what the program said until it ended is reported.
+TEST_F(InterruptTest, WhatAPipeSaidUntilItEndedIsReported) {
+  const Outcome outcome = Shell(
+      "mkfifo pipe\n"
+      "oomdb report - --tee < pipe > report 2> talk & pid=$!\n"
+      "exec 3> pipe\n"
+      "echo 'RESOURCE_EXHAUSTED: Out of memory while trying to allocate 8589934592 bytes.' >&3\n"
+      "until grep -q RESOURCE_EXHAUSTED report; do sleep 0.01; done\n"
+      "kill -INT $pid; until grep -q 'reads on' talk; do sleep 0.01; done\n"
+      "kill -INT $pid; kill -TERM $pid\n"
+      "echo 'KeyboardInterrupt' >&3; exec 3>&-\n"
+      "wait $pid");
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_THAT(Read("report"), HasSubstr("8.00 GiB"));
+  EXPECT_THAT(Read("report"), HasSubstr("KeyboardInterrupt"));
+  EXPECT_EQ(Read("talk"),
+            "oomdb: reads on until the program that writes ends; Ctrl-\\ ends oomdb\n");
+}
+
 TEST_F(InterruptTest, AQueryStops) {
   ASSERT_EQ(Oomdb("ingest --db oom.db logs").exit_code, 0);
   const Outcome outcome = Shell(
