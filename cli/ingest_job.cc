@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <exception>
 #include <filesystem>
 #include <memory>
@@ -45,6 +46,11 @@ std::vector<IngestItem> AllItems(const IngestRequest& request) {
   return items;
 }
 
+// How long captures wait to be committed together: other writers wait as long.
+constexpr std::chrono::milliseconds kGroupTime(200);
+// What is larger begins a group of its own: to read it takes longer than to commit.
+constexpr int64_t kLargeFileBytes = int64_t{16} << 20;
+
 class Job {
  public:
   Job(Database& database, const IngestRequest& request, IngestObserver& observer,
@@ -54,7 +60,8 @@ class Job {
         items_(AllItems(request)),
         observer_(observer),
         stop_(stop),
-        options_(request.options) {
+        options_(request.options),
+        group_(database) {
     // What counts as a wait is decided while reading, by the database's own threshold.
     for (const Row& row :
          Query(database, "SELECT setting FROM settings WHERE name = 'wait_min_ns'").rows) {
@@ -78,11 +85,15 @@ class Job {
     for (size_t i = 0; i < tasks.size(); ++i) {
       if (Stopped()) totals_.interrupted = true;
       if (totals_.interrupted) break;
+      // Who knows how long the other end of a pipe takes.
+      const bool takes_time = tasks[i].path == "-" || tasks[i].bytes > kLargeFileBytes;
+      if (takes_time || group_.age() > kGroupTime) EndGroup();
       Do(tasks[i], reader.Take(i));
       files += tasks[i].is_file();
       bytes += tasks[i].bytes;
       observer_.Progress(files, all_files, bytes, all_bytes);
     }
+    EndGroup();
     return totals_;
   }
 
@@ -99,15 +110,66 @@ class Job {
     return known;
   }
 
+  // What became of a file, told in its turn when the group is committed.
+  struct Outcome {
+    enum Kind { kStored, kRejected, kPassedOver } kind;
+    const IngestTask* task;
+    CaptureSummary summary;  // kStored
+    std::string reason;      // Else.
+  };
+
+  void Note(Outcome outcome) {
+    found_in_folder_ =
+        outcome.task->in_folder && (found_in_folder_ || outcome.kind != Outcome::kPassedOver);
+    outcomes_.push_back(std::move(outcome));
+  }
   void Reject(const IngestTask& task, const std::string& what) {
-    ++totals_.rejected;
-    const std::string& origin = items_[task.item].origin;
-    const std::string reason = task.path.empty() ? what : WithPath(task.path, what);
-    observer_.Rejected(task.path, origin.empty() ? reason : origin + ": " + reason);
+    Note({Outcome::kRejected, &task, {}, what});
+  }
+  void PassOver(const IngestTask& task, const std::string& what) {
+    Note({Outcome::kPassedOver, &task, {}, what});
+  }
+
+  void EndGroup() {
+    try {
+      group_.Commit();
+    } catch (const std::exception& error) {
+      RejectGroup(error.what());
+    }
+    for (const Outcome& outcome : outcomes_) Tell(outcome);
+    outcomes_.clear();
+  }
+
+  // The database undid the group: none of its captures is stored.
+  void RejectGroup(const std::string& what) {
+    for (Outcome& outcome : outcomes_) {
+      if (outcome.kind != Outcome::kStored) continue;
+      outcome.kind = Outcome::kRejected;
+      outcome.reason = fmt::format("can't be stored: {}", what);
+    }
+  }
+
+  void Tell(const Outcome& outcome) {
+    const IngestTask& task = *outcome.task;
+    if (outcome.kind == Outcome::kPassedOver) {
+      observer_.PassedOver(task.path, outcome.reason);
+    } else if (outcome.kind == Outcome::kRejected) {
+      ++totals_.rejected;
+      const std::string& origin = items_[task.item].origin;
+      const std::string reason =
+          task.path.empty() ? outcome.reason : WithPath(task.path, outcome.reason);
+      observer_.Rejected(task.path, origin.empty() ? reason : origin + ": " + reason);
+    } else {
+      const CaptureSummary& summary = outcome.summary;
+      ++totals_.stored;
+      totals_.already_there += summary.already_there;
+      totals_.truncated += summary.truncated;
+      totals_.damaged += summary.damaged;
+      observer_.Stored(task.path, summary);
+    }
   }
 
   void Do(const IngestTask& task, ReadCapture read) {
-    const int64_t before = totals_.stored + totals_.rejected;
     if (!task.problem.empty()) {
       Reject(task, task.problem);
     } else if (task.ends_folder) {
@@ -119,19 +181,15 @@ class Job {
             "`oomdb ingest -v` lists what was passed over");
       }
       found_in_folder_ = false;
-      return;
     } else {
       StoreFile(task, read);
     }
-    // Folders follow one another, never within one another.
-    found_in_folder_ =
-        task.in_folder && (found_in_folder_ || totals_.stored + totals_.rejected > before);
   }
 
   void StoreFile(const IngestTask& task, ReadCapture& read) {
     if (read.importer == nullptr && task.path != "-" && task.dump == nullptr) {
       if (task.in_folder) {
-        observer_.PassedOver(task.path, "no format that oomdb reads");
+        PassOver(task, "no format that oomdb reads");
       } else {
         Reject(task,
                "no format that oomdb reads: *.xplane.pb, *.hlo.pb, *.hlo_proto.pb, also with .gz, "
@@ -158,7 +216,8 @@ class Job {
     } catch (const std::bad_alloc&) {
       Reject(task, "more memory is needed than there is");
     } catch (const std::exception& error) {
-      // The database refused a row or has no room; this capture's transaction is undone.
+      // The database refused a row or has no room; this capture is undone.
+      if (group_.lost()) RejectGroup(error.what());
       Reject(task, fmt::format("can't be stored: {}", error.what()));
     }
   }
@@ -170,9 +229,9 @@ class Job {
     } else if (!dump.issues.empty()) {
       throw Error(dump.issues.front().detail);
     } else {
-      observer_.PassedOver(task.path,
-                           "an XLA dump, but no buffer assignment in it: early stages of the "
-                           "compilation");
+      PassOver(task,
+               "an XLA dump, but no buffer assignment in it: early stages of the "
+               "compilation");
     }
   }
 
@@ -207,7 +266,7 @@ class Job {
     if (!description.host.has_value() && !names.host.empty()) description.host = names.host;
     description.compression = read.compression();
 
-    CaptureWriter writer(database_, description, stop_);
+    CaptureWriter writer(database_, description, stop_, &group_);
     CaptureSummary summary;
     if (const std::optional<int64_t> known = writer.KnownCapture()) {
       summary = writer.CommitKnown(*known, item.run, item.host, item.labels);
@@ -215,17 +274,12 @@ class Job {
       read.HandOver(importer, options_, writer);
       // A dump has a proto for every stage of the compilation; only the last one has a plan.
       if (task.in_folder && importer != nullptr && importer->name == "hlo" && !writer.has_plan()) {
-        observer_.PassedOver(task.path,
-                             "no buffer assignment in it: an early stage of the compilation");
+        PassOver(task, "no buffer assignment in it: an early stage of the compilation");
         return;
       }
       summary = writer.Commit(item.labels);
     }
-    ++totals_.stored;
-    totals_.already_there += summary.already_there;
-    totals_.truncated += summary.truncated;
-    totals_.damaged += summary.damaged;
-    observer_.Stored(task.path, summary);
+    Note({Outcome::kStored, &task, std::move(summary), ""});
   }
 
   Database& database_;
@@ -236,6 +290,9 @@ class Job {
   PlanCache plans_;
   ImportOptions options_;
   IngestTotals totals_;
+  WriteGroup group_;
+  std::vector<Outcome> outcomes_;  // Of the group.
+  // Whether something was stored or rejected in the folder at hand; folders follow one another.
   bool found_in_folder_ = false;
 };
 

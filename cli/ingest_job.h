@@ -69,7 +69,8 @@ struct IngestTotals {
   ExitCode exit_code() const;
 };
 
-// One transaction per capture, in sorted order per item. Throws Error only for what concerns the
+// Each capture is stored whole or not at all, in sorted order per item; small ones are committed
+// together, and heard of then. Throws Error only for what concerns the
 // database; a file that can't be read is rejected.
 IngestTotals IngestPaths(Database& database, const IngestRequest& request, IngestObserver& observer,
                          const std::atomic<bool>* stop = nullptr);

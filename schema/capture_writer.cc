@@ -40,13 +40,40 @@ int64_t NowUnixNs() {
       .count();
 }
 
+// A capture within the transaction of a group, which is undone unless it is committed.
+class CaptureOfGroup {
+ public:
+  CaptureOfGroup(SQLite::Database& connection, WriteGroup& group) : connection_(connection) {
+    group.Begin();
+    connection_.exec("SAVEPOINT capture");
+  }
+  ~CaptureOfGroup() {
+    // Where the database undid the whole group there is nothing left to undo.
+    if (!committed_) connection_.tryExec("ROLLBACK TO capture; RELEASE capture");
+  }
+  CaptureOfGroup(const CaptureOfGroup&) = delete;
+  CaptureOfGroup& operator=(const CaptureOfGroup&) = delete;
+
+  void Commit() {
+    connection_.exec("RELEASE capture");
+    committed_ = true;
+  }
+
+ private:
+  SQLite::Database& connection_;
+  bool committed_ = false;
+};
+
 }  // namespace
 
 // Everything that lives only as long as the transaction.
 struct CaptureWriter::State {
-  explicit State(Database& database)
+  State(Database& database, WriteGroup* group)
       : statements(database.statements()),
-        transaction(database.connection(), SQLite::TransactionBehavior::IMMEDIATE),
+        own_group(database),
+        // The destructor of the group comes after that of the capture.
+        group(group != nullptr ? *group : own_group),
+        capture(database.connection(), this->group),
         strings(statements),
         plans(statements, strings),
         tables(statements) {}
@@ -55,8 +82,16 @@ struct CaptureWriter::State {
     return statements.Number(fmt::format("SELECT COALESCE(MAX({}), 0) + 1 FROM {}", column, table));
   }
 
+  // What is alone is a group of one.
+  void Commit() {
+    capture.Commit();
+    if (&group == &own_group) group.Commit();
+  }
+
   StatementCache& statements;
-  SQLite::Transaction transaction;
+  WriteGroup own_group;
+  WriteGroup& group;
+  CaptureOfGroup capture;
   StringTable strings;
   PlanWriter plans;
   CaptureTables tables;
@@ -65,8 +100,8 @@ struct CaptureWriter::State {
 };
 
 CaptureWriter::CaptureWriter(Database& database, CaptureSource source,
-                             const std::atomic<bool>* stop)
-    : state_(std::make_unique<State>(database)), source_(std::move(source)), stop_(stop) {
+                             const std::atomic<bool>* stop, WriteGroup* group)
+    : state_(std::make_unique<State>(database, group)), source_(std::move(source)), stop_(stop) {
   summary_.capture_id = state_->FirstFreeId("captures", "capture_id");
   base_[kDevice] = state_->FirstFreeId("devices", "device_id");
   base_[kModule] = state_->FirstFreeId("stored_modules", "module_id");
@@ -358,7 +393,7 @@ CaptureSummary CaptureWriter::Commit(const std::map<std::string, std::string>& l
        std::string(kVersion)});
   Flush();
   WriteLabels(summary_.run, labels);
-  state_->transaction.commit();
+  state_->Commit();
   summary_.devices = count_[kDevice];
   summary_.modules = count_[kModule];
   summary_.executions = count_[kExecution];
@@ -394,7 +429,7 @@ CaptureSummary CaptureWriter::CommitKnown(int64_t capture_id, const std::optiona
   update.executeStep();
   update.reset();
   WriteLabels(summary_.run, labels);
-  state_->transaction.commit();
+  state_->Commit();
   return summary_;
 }
 

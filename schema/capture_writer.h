@@ -1,4 +1,4 @@
-// Writes one capture: all of it in one transaction, or nothing.
+// Writes one capture: all of it, or nothing.
 #ifndef OOMDB_SCHEMA_CAPTURE_WRITER_H_
 #define OOMDB_SCHEMA_CAPTURE_WRITER_H_
 
@@ -13,6 +13,7 @@
 
 #include "ingest/base/facts.h"
 #include "schema/database.h"
+#include "schema/write_group.h"
 
 namespace oomdb {
 
@@ -52,14 +53,16 @@ struct CaptureSummary {
 
 class CaptureWriter : public FactSink {
  public:
-  // Begins the transaction, waiting for other writers. When `stop` becomes true, the next fact
-  // throws Error with kInterrupted. `database` must outlive this.
-  CaptureWriter(Database& database, CaptureSource source, const std::atomic<bool>* stop = nullptr);
-  // Rolls back unless Commit or CommitKnown was called.
+  // Begins a transaction, waiting for other writers; with `group` it is that one's, and the capture
+  // is on disk when the group is committed. When `stop` becomes true, the next fact throws Error
+  // with kInterrupted. `database` and `group` must outlive this.
+  CaptureWriter(Database& database, CaptureSource source, const std::atomic<bool>* stop = nullptr,
+                WriteGroup* group = nullptr);
+  // Undoes the capture unless Commit or CommitKnown was called.
   ~CaptureWriter() override;
 
-  // The capture with this content, if it is in the database. Asked within the transaction, so the
-  // answer holds.
+  // The capture with this content, if it is in the database or the group. Asked within the
+  // transaction, so the answer holds.
   std::optional<int64_t> KnownCapture() const;
 
   void Add(const CaptureFact& fact) override;

@@ -42,6 +42,29 @@ class IngestManyTest : public ProgramTest {
   }
 };
 
+// What was said to be stored is stored, and all else is said not to be.
+TEST_F(IngestManyTest, WithoutRoomOnDiskEveryCaptureIsAccountedFor) {
+  constexpr int kCaptures = 200;
+  WriteCaptures("many", 0, kCaptures);
+  ASSERT_EQ(Oomdb("ingest --db oom.db many/1000.xplane.pb").exit_code, 0);
+  // No file may outgrow 600 KiB; to write beyond is an error, not a signal.
+  const Outcome outcome =
+      Shell("trap '' XFSZ; ulimit -f 600; oomdb ingest --db oom.db many 2> talk");
+  EXPECT_TRUE(outcome.exit_code == 4 || outcome.exit_code == 1) << outcome.exit_code;
+  const auto lines = [&](const std::string& pattern) {
+    return std::stoi(Shell("grep -c '" + pattern + "' talk").out);
+  };
+  const int stored = lines("^many/.*xplane.pb: xplane ");
+  const int there = lines("^many/.*already there");
+  const int rejected = lines("^rejected: many/.*be stored");
+  EXPECT_GT(rejected, 0);
+  EXPECT_EQ(stored + there + rejected, kCaptures);
+  EXPECT_EQ(Ask("SELECT COUNT(*) FROM captures"), std::to_string(stored + 1));
+  // With room the same command goes on.
+  EXPECT_EQ(Oomdb("ingest --db oom.db many").exit_code, 0);
+  EXPECT_EQ(Ask("SELECT COUNT(*) FROM captures"), std::to_string(kCaptures));
+}
+
 TEST_F(IngestManyTest, TheManifestNamesRunsHostsAndLabels) {
   WriteCaptures("runs/many", 0, 3);
   WriteCaptures("runs/one", 3, 1);
