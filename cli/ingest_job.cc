@@ -9,6 +9,7 @@
 #include <set>
 #include <string_view>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 #include "cli/capture_reader.h"
@@ -46,8 +47,11 @@ std::vector<IngestItem> AllItems(const IngestRequest& request) {
   return items;
 }
 
-// How long captures wait to be committed together: other writers wait as long.
+// How long captures wait to be committed together, and how long the database is then left to other
+// writers: they look every 100 ms whether it is free, so one that waits gets its turn after some
+// tens of groups.
 constexpr std::chrono::milliseconds kGroupTime(200);
+constexpr std::chrono::milliseconds kPause(2);
 // What is larger begins a group of its own: to read it takes longer than to commit.
 constexpr int64_t kLargeFileBytes = int64_t{16} << 20;
 
@@ -87,7 +91,9 @@ class Job {
       if (totals_.interrupted) break;
       // Who knows how long the other end of a pipe takes.
       const bool takes_time = tasks[i].path == "-" || tasks[i].bytes > kLargeFileBytes;
-      if (takes_time || group_.age() > kGroupTime) EndGroup();
+      const bool old = group_.age() > kGroupTime;
+      if (takes_time || old) EndGroup();
+      if (old) std::this_thread::sleep_for(kPause);
       Do(tasks[i], reader.Take(i));
       files += tasks[i].is_file();
       bytes += tasks[i].bytes;
