@@ -114,11 +114,6 @@ std::optional<int64_t> PrintedShape::TiledBytes() const {
   return Bytes(*this, padded);
 }
 
-bool PrintedShape::IsSquare() const {
-  const size_t rank = dimensions.size();
-  return rank >= 3 && dimensions[rank - 1] == dimensions[rank - 2] && dimensions[rank - 1] > 1;
-}
-
 std::optional<PrintedShape> ParsePrintedShape(std::string_view text) {
   Reader reader(text);
   PrintedShape shape;

@@ -26,8 +26,6 @@ struct PrintedShape {
   // A second tile, such as (2,1), packs small types and adds nothing. (Rule and examples: measured
   // on 12 buffers of TPU error reports.) std::nullopt: no tile is printed, or as DenseBytes.
   std::optional<int64_t> TiledBytes() const;
-  // The last two dimensions are equal: what attention scores look like.
-  bool IsSquare() const;
 };
 
 // An array. std::nullopt: a tuple, a token, or nothing that is a shape. What follows it is ignored.

@@ -41,13 +41,6 @@ TEST(PrintedShapeTest, TilesPadTheMinorDimensions) {
   EXPECT_EQ(tiled("f32[100]{0:T(256)}"), 1024);
 }
 
-TEST(PrintedShapeTest, SquaresAreWhatAttentionScoresLookLike) {
-  EXPECT_TRUE(ParsePrintedShape("f32[8,16,4096,4096]")->IsSquare());
-  EXPECT_FALSE(ParsePrintedShape("f32[4096,4096]")->IsSquare());  // A weight.
-  EXPECT_FALSE(ParsePrintedShape("f32[8,4096,2048]")->IsSquare());
-  EXPECT_FALSE(ParsePrintedShape("f32[8,1,1]")->IsSquare());
-}
-
 TEST(PrintedShapeTest, WhatIsNoArrayIsNothing) {
   for (const char* text : {"", "f32", "(f32[2], s32[])", "f32[2", "f32[2,]", "f32[-3]", "[2]",
                            "f32[99999999999999999999]", "f32[2]{x}"}) {
