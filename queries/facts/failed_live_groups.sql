@@ -17,7 +17,7 @@ SELECT
   e.device_id,
   e.module_id,
   g.execution_id,
-  ROW_NUMBER() OVER (PARTITION BY g.execution_id ORDER BY g.bytes DESC, o.content) AS position,
+  ROW_NUMBER() OVER (PARTITION BY e.capture_id, g.execution_id ORDER BY g.bytes DESC, o.content) AS position,
   o.content AS origin,
   g.bytes,
   g.count
