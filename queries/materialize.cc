@@ -3,6 +3,7 @@
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 #include <string>
 #include <utility>
@@ -25,9 +26,14 @@ class Planner {
   void Visit(const CatalogueEntry& entry) {
     if (!visited_.insert(entry.id).second) return;
     const std::vector<std::string_view> names = SqlNames(entry.select);
-    for (const std::string_view name : names) {
-      // A plain view over a stored table has that table's indexes.
-      if (name.starts_with("stored_")) return;
+    // A view over stored tables alone has those tables' indexes: it stays one.
+    const auto is_view = [&](std::string_view name) {
+      return name != entry.id && catalogue_.Find(name) != nullptr;
+    };
+    const auto is_stored = [](std::string_view name) { return name.starts_with("stored_"); };
+    if (std::any_of(names.begin(), names.end(), is_stored) &&
+        std::none_of(names.begin(), names.end(), is_view)) {
+      return;
     }
     if (empty_tables_.count(entry.empty_without) == 0) {
       for (const std::string_view name : names) {

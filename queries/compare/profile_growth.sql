@@ -35,22 +35,28 @@ pairs AS (
   JOIN snapshots n
     ON n.run = b.run AND n.host IS NOT DISTINCT FROM b.host AND n.place = b.place + 1
 ),
-sides AS (
+-- The samples of the two, not profile_lines: an engine sums those up for all profiles.
+samples AS (
   SELECT
-    p.run, p.host, p.base_capture_id, p.new_capture_id, l.device, l.kind, l.source_file,
-    l.source_line, l.function_name, l.bytes AS base_bytes, 0 AS new_bytes,
-    COALESCE(l.count, 0) AS base_count, 0 AS new_count
+    p.run, p.host, p.base_capture_id, p.new_capture_id, 0 AS is_new, x.device, x.kind,
+    x.source_file, x.source_line, x.function_name, x.bytes, x.count
   FROM pairs p
-  JOIN profile_lines l ON l.capture_id = p.base_capture_id
-  WHERE l.bytes IS NOT NULL
+  JOIN profile_samples x ON x.capture_id = p.base_capture_id
   UNION ALL
   SELECT
-    p.run, p.host, p.base_capture_id, p.new_capture_id, l.device, l.kind, l.source_file,
-    l.source_line, l.function_name, 0 AS base_bytes, l.bytes AS new_bytes,
-    0 AS base_count, COALESCE(l.count, 0) AS new_count
+    p.run, p.host, p.base_capture_id, p.new_capture_id, 1 AS is_new, x.device, x.kind,
+    x.source_file, x.source_line, x.function_name, x.bytes, x.count
   FROM pairs p
-  JOIN profile_lines l ON l.capture_id = p.new_capture_id
-  WHERE l.bytes IS NOT NULL
+  JOIN profile_samples x ON x.capture_id = p.new_capture_id
+),
+sides AS (
+  SELECT
+    a.run, a.host, a.base_capture_id, a.new_capture_id, a.is_new, a.device, a.kind, a.source_file,
+    a.source_line, a.function_name, SUM(a.bytes) AS bytes, COALESCE(SUM(a.count), 0) AS count
+  FROM samples a
+  GROUP BY
+    a.run, a.host, a.base_capture_id, a.new_capture_id, a.is_new, a.device, a.kind, a.source_file,
+    a.source_line, a.function_name
 )
 SELECT
   s.run,
@@ -62,12 +68,13 @@ SELECT
   s.source_file,
   s.source_line,
   s.function_name,
-  CAST(SUM(s.base_bytes) AS BIGINT) AS base_bytes,
-  CAST(SUM(s.new_bytes) AS BIGINT) AS new_bytes,
-  CAST(SUM(s.new_bytes) - SUM(s.base_bytes) AS BIGINT) AS grown_bytes,
-  CAST(SUM(s.base_count) AS BIGINT) AS base_count,
-  CAST(SUM(s.new_count) AS BIGINT) AS new_count
+  CAST(SUM(CASE WHEN s.is_new = 0 THEN s.bytes ELSE 0 END) AS BIGINT) AS base_bytes,
+  CAST(SUM(CASE WHEN s.is_new = 1 THEN s.bytes ELSE 0 END) AS BIGINT) AS new_bytes,
+  CAST(SUM(CASE WHEN s.is_new = 1 THEN s.bytes ELSE -s.bytes END) AS BIGINT) AS grown_bytes,
+  CAST(SUM(CASE WHEN s.is_new = 0 THEN s.count ELSE 0 END) AS BIGINT) AS base_count,
+  CAST(SUM(CASE WHEN s.is_new = 1 THEN s.count ELSE 0 END) AS BIGINT) AS new_count
 FROM sides s
+WHERE s.bytes IS NOT NULL
 GROUP BY
   s.run, s.host, s.base_capture_id, s.new_capture_id, s.device, s.kind, s.source_file,
   s.source_line, s.function_name;

@@ -102,23 +102,54 @@ paired AS (
 ),
 -- The module itself is one more part of its kind, so that all rows come down one path: an engine
 -- then looks only at the pair of runs that is asked for.
+-- What is in peak_parts comes from its three tables by left joins, each with a key for one source
+-- alone: a union would be put together for all plans there are.
+sources AS (
+  SELECT 'module' AS source UNION ALL SELECT 'temp' UNION ALL SELECT 'allocation'
+  UNION ALL SELECT 'output'
+),
 pieces AS (
   SELECT
-    b.module_id, b.kind, b.role, COALESCE(b.shape, '') AS shape,
-    COALESCE(b.instruction, '') AS instruction, COALESCE(b.op_name, '') AS op_name, b.source_file,
-    b.source_line, b.bytes
-  FROM peak_parts b
-  UNION ALL
-  SELECT m.module_id, 'module', NULL, '', '', '', NULL, NULL, m.peak_bytes
-  FROM modules m
+    p.base_run, p.new_run, p.is_new, p.module_name, p.place, p.pairing, s.source,
+    COALESCE(a.class, s.source) AS kind,
+    COALESCE(b.role, o.role) AS role,
+    COALESCE(b.shape_id, a.shape_id, o.shape_id) AS shape_id,
+    COALESCE(b.instruction_id, o.instruction_id) AS instruction_id,
+    b.op_name_id,
+    b.source_file_id,
+    b.source_line,
+    CASE s.source WHEN 'module' THEN p.peak_bytes ELSE COALESCE(b.bytes, a.bytes, o.bytes) END
+      AS bytes
+  FROM paired p
+  JOIN modules m ON m.module_id = p.module_id
+  JOIN sources s ON s.source = 'module' OR p.sides = 2
+  LEFT JOIN stored_buffers b
+    ON b.plan_id = CASE s.source WHEN 'temp' THEN m.plan_id END
+    AND b.class = 'temp' AND b.memory_space = 0 AND b.at_peak = 1
+  LEFT JOIN stored_plan_allocations a
+    ON a.plan_id = CASE s.source WHEN 'allocation' THEN m.plan_id END
+    AND a.memory_space = 0
+    AND (a.class IN ('parameter', 'constant') OR (a.class = 'temp' AND m.heap_peak_bytes IS NULL))
+  LEFT JOIN stored_module_outputs o
+    ON o.plan_id = CASE s.source WHEN 'output' THEN m.plan_id END
+    AND o.memory_space = 0 AND o.aliased = 0
+  WHERE s.source = 'module'
+    OR b.plan_id IS NOT NULL OR a.plan_id IS NOT NULL OR o.plan_id IS NOT NULL
 ),
 parts AS (
   SELECT
-    p.base_run, p.new_run, p.is_new, p.module_name, p.place, p.pairing, b.kind, b.role, b.shape,
-    b.instruction, b.op_name, b.source_file, b.source_line, b.bytes
-  FROM paired p
-  JOIN pieces b ON b.module_id = p.module_id
-  WHERE p.sides = 2 OR b.kind = 'module'
+    p.base_run, p.new_run, p.is_new, p.module_name, p.place, p.pairing, p.kind, p.role,
+    COALESCE(h.content, '') AS shape,
+    COALESCE(i.content, '') AS instruction,
+    COALESCE(n.content, '') AS op_name,
+    f.content AS source_file,
+    p.source_line,
+    p.bytes
+  FROM pieces p
+  LEFT JOIN strings h ON h.string_id = p.shape_id
+  LEFT JOIN strings i ON i.string_id = p.instruction_id
+  LEFT JOIN strings n ON n.string_id = p.op_name_id
+  LEFT JOIN strings f ON f.string_id = p.source_file_id
 ),
 -- Each step pairs off what is on both sides, the first so many of each, and leaves the rest. One
 -- kind of window a select: SQLite looks no further down for the pair that is asked for than there.

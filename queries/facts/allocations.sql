@@ -19,8 +19,11 @@
 --   alloc_event_id: its event in host_events
 --   free_event_id: its free's event in host_events
 CREATE VIEW allocations AS
-SELECT a.allocation_id, a.capture_id, a.allocator_id, a.address, a.requested_bytes, a.bytes, a.alloc_ns, a.free_ns,
+-- The capture is its allocator's: so those of one capture are found by the index on the allocator.
+SELECT a.allocation_id, p.capture_id, a.allocator_id, a.address, a.requested_bytes, a.bytes,
+  a.alloc_ns, a.free_ns,
   a.in_use_after_bytes, a.fragmentation, a.execution_id, a.module_id, a.allocation_index, a.purpose,
   o.content AS origin, a.alloc_event_id, a.free_event_id
 FROM stored_allocations a
+JOIN allocators p ON p.allocator_id = a.allocator_id
 LEFT JOIN strings o ON o.string_id = a.origin_id;

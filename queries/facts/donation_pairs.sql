@@ -17,10 +17,11 @@ WITH undonated AS (
 ),
 -- Updated state is computed from gradients but belongs to neither pass, so its role is other; the
 -- gradients that a function returns are backward, and have their parameters' shapes too.
+-- From the modules to their outputs: SQLite keeps to the order of a CROSS JOIN.
 fresh AS (
   SELECT
-    o.module_id,
-    o.shape,
+    m.module_id,
+    s.content AS shape,
     COUNT(*) AS outputs,
     MIN(o.bytes) AS bytes,
     CAST(SUM(CASE WHEN o.role = 'other' THEN 1 ELSE 0 END) AS BIGINT) AS state_outputs,
@@ -30,9 +31,11 @@ fresh AS (
         THEN 1
       ELSE 0
     END) AS BIGINT) AS cache_outputs
-  FROM module_outputs o
-  WHERE o.aliased = 0 AND o.memory_space = 0
-  GROUP BY o.module_id, o.shape
+  FROM stored_modules m
+  CROSS JOIN stored_module_outputs o
+  JOIN strings s ON s.string_id = o.shape_id
+  WHERE o.plan_id = m.plan_id AND o.aliased = 0 AND o.memory_space = 0
+  GROUP BY m.module_id, s.content
 ),
 paired AS (
   SELECT

@@ -47,57 +47,7 @@ WITH failed AS (
 -- Where the allocator stood when the request failed. The state right after what the execution did
 -- get comes first; when it got nothing, the allocator's last event tells it, if nothing happened
 -- after the start; else only the total at the start is known.
-states AS (
-  SELECT
-    f.execution_id,
-    1 AS preference,
-    'after its last allocation' AS free_source,
-    f.pool_bytes - x.in_use_after_bytes AS free_bytes,
-    x.fragmentation,
-    x.alloc_ns,
-    x.allocation_id
-  FROM failed f
-  JOIN allocations x ON x.execution_id = f.execution_id AND x.allocator_id = f.allocator_id
-  UNION ALL
-  SELECT
-    f.execution_id,
-    2,
-    'at the allocator''s last event',
-    f.last_available_bytes,
-    f.last_fragmentation,
-    NULL,
-    NULL
-  FROM failed f
-  WHERE NOT EXISTS (
-    SELECT 1
-    FROM allocations y
-    WHERE y.allocator_id = f.allocator_id
-      AND (y.alloc_ns >= f.start_ns OR y.free_ns >= f.start_ns)
-  )
-  UNION ALL
-  SELECT
-    f.execution_id,
-    3,
-    'at its start',
-    f.pool_bytes - f.in_use_at_start_bytes,
-    NULL,
-    NULL,
-    NULL
-  FROM failed f
-),
 ordered AS (
-  SELECT
-    s.execution_id,
-    s.free_source,
-    s.free_bytes,
-    s.fragmentation,
-    ROW_NUMBER() OVER (
-      PARTITION BY s.execution_id
-      ORDER BY s.preference, s.alloc_ns DESC NULLS LAST, s.allocation_id DESC NULLS LAST
-    ) AS place
-  FROM states s
-),
-blocks AS (
   SELECT
     f.capture_id,
     f.device_id,
@@ -106,28 +56,95 @@ blocks AS (
     f.start_ns,
     f.in_use_at_start_bytes,
     f.failed_allocation_index,
+    f.parameter_bytes,
     f.allocator_id,
     f.capacity_bytes,
     f.memory_bytes,
+    f.pool_bytes,
+    f.last_available_bytes,
+    f.last_fragmentation,
+    x.in_use_after_bytes,
+    x.fragmentation,
     CASE
-      WHEN f.in_use_at_start_bytes > f.parameter_bytes
-        THEN f.in_use_at_start_bytes - f.parameter_bytes
-      WHEN f.in_use_at_start_bytes IS NOT NULL THEN 0
-    END AS others_bytes,
-    CASE WHEN f.pool_bytes IS NOT NULL THEN o.free_bytes END AS free_bytes,
-    CASE WHEN f.pool_bytes IS NOT NULL THEN o.free_source END AS free_source,
-    -- A full pool has no free block, and its fragmentation is 0 / 0.
-    CASE
-      WHEN f.pool_bytes IS NULL THEN NULL
-      WHEN o.free_bytes <= 0 THEN 0
-      ELSE CAST(ROUND((1e0 - o.fragmentation) * o.free_bytes) AS BIGINT)
-    END AS largest_free_bytes,
+      WHEN x.allocation_id IS NOT NULL THEN 'after its last allocation'
+      WHEN NOT EXISTS (
+          SELECT 1 FROM stored_allocations y
+          WHERE y.allocator_id = f.allocator_id AND y.alloc_ns >= f.start_ns
+        )
+        AND NOT EXISTS (
+          SELECT 1 FROM stored_allocations z
+          WHERE z.allocator_id = f.allocator_id AND z.free_ns >= f.start_ns
+        )
+        THEN 'at the allocator''s last event'
+      ELSE 'at its start'
+    END AS free_source,
     ROW_NUMBER() OVER (
-      PARTITION BY f.device_id, f.module_id
-      ORDER BY f.start_ns, f.execution_id
+      PARTITION BY f.capture_id, f.execution_id
+      ORDER BY x.alloc_ns DESC NULLS LAST, x.allocation_id DESC NULLS LAST
     ) AS place
   FROM failed f
-  JOIN ordered o ON o.execution_id = f.execution_id AND o.place = 1
+  LEFT JOIN stored_allocations x
+    ON x.execution_id = f.execution_id AND x.allocator_id = f.allocator_id
+),
+states AS (
+  SELECT
+    o.capture_id,
+    o.device_id,
+    o.module_id,
+    o.execution_id,
+    o.start_ns,
+    o.in_use_at_start_bytes,
+    o.failed_allocation_index,
+    o.parameter_bytes,
+    o.allocator_id,
+    o.capacity_bytes,
+    o.memory_bytes,
+    o.pool_bytes,
+    CASE WHEN o.pool_bytes IS NOT NULL THEN o.free_source END AS free_source,
+    CASE
+      WHEN o.pool_bytes IS NULL THEN NULL
+      WHEN o.free_source = 'after its last allocation' THEN o.pool_bytes - o.in_use_after_bytes
+      WHEN o.free_source = 'at its start' THEN o.pool_bytes - o.in_use_at_start_bytes
+      ELSE o.last_available_bytes
+    END AS free_bytes,
+    CASE
+      WHEN o.free_source = 'after its last allocation' THEN o.fragmentation
+      WHEN o.free_source = 'at the allocator''s last event' THEN o.last_fragmentation
+    END AS fragmentation,
+    ROW_NUMBER() OVER (
+      PARTITION BY o.capture_id, o.device_id, o.module_id
+      ORDER BY o.start_ns, o.execution_id
+    ) AS failure_place
+  FROM ordered o
+  WHERE o.place = 1
+),
+blocks AS (
+  SELECT
+    s.capture_id,
+    s.device_id,
+    s.module_id,
+    s.execution_id,
+    s.start_ns,
+    s.in_use_at_start_bytes,
+    s.failed_allocation_index,
+    s.allocator_id,
+    s.capacity_bytes,
+    s.memory_bytes,
+    CASE
+      WHEN s.in_use_at_start_bytes > s.parameter_bytes
+        THEN s.in_use_at_start_bytes - s.parameter_bytes
+      WHEN s.in_use_at_start_bytes IS NOT NULL THEN 0
+    END AS others_bytes,
+    s.free_bytes,
+    s.free_source,
+    -- A full pool has no free block, and its fragmentation is 0 / 0.
+    CASE
+      WHEN s.pool_bytes IS NULL THEN NULL
+      WHEN s.free_bytes <= 0 THEN 0
+      ELSE CAST(ROUND((1e0 - s.fragmentation) * s.free_bytes) AS BIGINT)
+    END AS largest_free_bytes,
+    s.failure_place AS place
+  FROM states s
 ),
 -- What its plan still wanted: allocations that no event of the execution took. The request that
 -- failed is the first of them that no free block could hold.
@@ -150,9 +167,9 @@ wanted AS (
     w.allocation_index,
     w.class,
     w.bytes,
-    CAST(SUM(w.bytes) OVER (PARTITION BY b.execution_id) AS BIGINT) AS still_needed_bytes,
+    CAST(SUM(w.bytes) OVER (PARTITION BY b.capture_id, b.execution_id) AS BIGINT) AS still_needed_bytes,
     ROW_NUMBER() OVER (
-      PARTITION BY b.execution_id
+      PARTITION BY b.capture_id, b.execution_id
       ORDER BY
         CASE
           WHEN w.bytes > b.largest_free_bytes THEN 0
@@ -167,11 +184,9 @@ wanted AS (
     AND w.memory_space = 0
     AND w.class IN ('output', 'temp')
     AND w.bytes > 0
-    AND NOT EXISTS (
-      SELECT 1
-      FROM allocations x
-      WHERE x.execution_id = b.execution_id AND x.allocation_index = w.allocation_index
-    )
+  LEFT JOIN stored_allocations x
+    ON x.execution_id = b.execution_id AND x.allocation_index = w.allocation_index
+  WHERE x.allocation_id IS NULL
 )
 SELECT
   w.capture_id,

@@ -10,17 +10,21 @@
 --   bytes: live bytes of that origin (bytes)
 --   count: allocations; 1 for what was never seen in an event
 CREATE VIEW failed_live_groups AS
--- Which of the live allocations are the module's own parameters is inferred as the capture is stored
--- (schema/failed_starts.cc).
+-- Which of the live allocations are the module's own parameters is inferred as the capture is
+-- stored (schema/failed_starts.cc). From the failures to what was live: SQLite keeps to the order
+-- of a CROSS JOIN.
 SELECT
   e.capture_id,
   e.device_id,
   e.module_id,
   g.execution_id,
-  ROW_NUMBER() OVER (PARTITION BY g.execution_id ORDER BY g.bytes DESC, o.content) AS position,
+  ROW_NUMBER() OVER (
+    PARTITION BY e.capture_id, g.execution_id ORDER BY g.bytes DESC, o.content
+  ) AS position,
   o.content AS origin,
   g.bytes,
   g.count
-FROM stored_failed_live g
-JOIN stored_executions e ON e.execution_id = g.execution_id
-JOIN strings o ON o.string_id = g.origin_id;
+FROM stored_executions e
+CROSS JOIN stored_failed_live g
+JOIN strings o ON o.string_id = g.origin_id
+WHERE e.failed = 1 AND g.execution_id = e.execution_id;

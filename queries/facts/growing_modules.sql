@@ -39,35 +39,39 @@ WITH starts AS (
   FROM stored_module_starts m
   WHERE m.executions >= (SELECT t.setting FROM settings t WHERE t.name = 'growth_min_executions')
 ),
--- Only where in-use rises at all. Subqueries, not a join with GROUP BY: after one SQLite takes the
--- rows for so few that it compares each with each in the joins to come.
-sums AS (
+-- Only where in-use rises at all. Windows, not GROUP BY: after one SQLite takes the rows for so few
+-- that it compares each with each in the joins to come. Subqueries would be evaluated again at every
+-- mention.
+stepped AS (
   SELECT
     s.capture_id, s.device_id, s.module_id, s.allocator_id, s.executions, s.first_start_ns,
     s.last_start_ns, s.first_in_use_bytes, s.second_in_use_bytes, s.last_in_use_bytes,
     s.rise_bytes, s.low_rise_bytes, s.median_bytes, s.survivor_bytes, s.own_output_bytes,
     s.executions - s.first_counted AS counted_count,
     CAST((s.executions - s.executions % 2) / 2 AS BIGINT) AS later_count,
-    (SELECT COUNT(*)
-      FROM stored_start_steps k
-      WHERE k.device_id = s.device_id AND k.module_id = s.module_id
-        AND k.place >= s.first_counted
+    SUM(CASE
+      WHEN k.place >= s.first_counted
         AND 100 * ABS(k.step_bytes - s.median_bytes)
           <= (SELECT t.setting FROM settings t WHERE t.name = 'growth_tolerance_percent')
-            * s.median_bytes) AS near_count,
-    (SELECT COUNT(*)
-      FROM stored_start_steps k
-      WHERE k.device_id = s.device_id AND k.module_id = s.module_id
-        AND 2 * k.place > s.executions - 1
-        AND k.kept_bytes >= (SELECT t.setting FROM settings t WHERE t.name = 'growth_min_bytes'))
-      AS kept_count,
-    (SELECT SUM(k.kept_bytes)
-      FROM stored_start_steps k
-      WHERE k.device_id = s.device_id AND k.module_id = s.module_id
-        AND 2 * k.place > s.executions - 1) AS later_kept_bytes
+            * s.median_bytes
+        THEN 1
+      ELSE 0
+    END) OVER w AS near_count,
+    SUM(CASE
+      WHEN 2 * k.place > s.executions - 1
+        AND k.kept_bytes >= (SELECT t.setting FROM settings t WHERE t.name = 'growth_min_bytes')
+        THEN 1
+      ELSE 0
+    END) OVER w AS kept_count,
+    SUM(CASE WHEN 2 * k.place > s.executions - 1 THEN k.kept_bytes END) OVER w
+      AS later_kept_bytes,
+    k.place,
+    MIN(k.place) OVER w AS first_place
   FROM starts s
+  LEFT JOIN stored_start_steps k ON k.device_id = s.device_id AND k.module_id = s.module_id
   WHERE s.rise_bytes > 0
     OR s.median_bytes >= (SELECT t.setting FROM settings t WHERE t.name = 'growth_min_bytes')
+  WINDOW w AS (PARTITION BY s.capture_id, s.device_id, s.module_id)
 ),
 -- Steady: the steps are near their median. Unsteady: many of the later intervals keep bytes to the
 -- end, and in-use rises with them. A ring of prefetched batches keeps bytes too, but in-use does
@@ -106,7 +110,8 @@ judged AS (
             * s.later_kept_bytes
         THEN 0
     END AS steady
-  FROM sums s
+  FROM stepped s
+  WHERE s.place IS NOT DISTINCT FROM s.first_place
 )
 SELECT
   j.capture_id,

@@ -33,7 +33,7 @@ WITH chosen AS (
     g.survivor_bytes,
     g.own_output_bytes,
     ROW_NUMBER() OVER (
-      PARTITION BY g.device_id
+      PARTITION BY g.capture_id, g.device_id
       ORDER BY
         CASE WHEN 2 * g.own_output_bytes >= g.survivor_bytes AND g.own_output_bytes > 0 THEN 0
           ELSE 1 END,

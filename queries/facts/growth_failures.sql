@@ -18,9 +18,14 @@ SELECT
   f.execution_id,
   g.module_id AS growing_module_id,
   f.start_ns,
-  ROW_NUMBER() OVER (PARTITION BY f.device_id ORDER BY f.start_ns, f.execution_id) AS place
+  ROW_NUMBER() OVER (
+    PARTITION BY f.capture_id, f.device_id ORDER BY f.start_ns, f.execution_id
+  ) AS place
 FROM growth g
-JOIN failed_executions f ON f.device_id = g.device_id AND f.start_ns >= g.first_start_ns
+JOIN failed_executions f
+  ON f.capture_id = g.capture_id
+  AND f.device_id = g.device_id
+  AND f.start_ns >= g.first_start_ns
 JOIN modules m ON m.module_id = f.module_id
 LEFT JOIN effective_capacity p ON p.device_id = g.device_id
 WHERE p.capacity_bytes IS NULL

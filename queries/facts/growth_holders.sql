@@ -13,7 +13,8 @@ CREATE VIEW growth_holders AS
 WITH gaps AS (
   SELECT l.capture_id, l.device_id, l.module_id, l.thread, l.from_ns, l.to_ns
   FROM growth g
-  JOIN launch_gaps l ON l.device_id = g.device_id AND l.module_id = g.module_id
+  JOIN launch_gaps l
+    ON l.capture_id = g.capture_id AND l.device_id = g.device_id AND l.module_id = g.module_id
 ),
 -- Other modules may be launched in the gap: their spans, and what happens inside them, is theirs.
 events AS (
@@ -22,24 +23,57 @@ events AS (
     g.device_id,
     g.module_id,
     g.to_ns,
-    h.name AS event,
+    h.event_id,
+    h.name_id,
     h.start_ns,
     h.end_ns,
     o.launch_event_id,
     MAX(CASE WHEN o.launch_event_id IS NOT NULL THEN h.end_ns END) OVER (
-      PARTITION BY g.device_id
+      PARTITION BY g.capture_id, g.device_id
       ORDER BY h.start_ns, h.end_ns DESC, h.event_id
       ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
     ) AS launched_until_ns
   FROM gaps g
-  JOIN host_events h
+  JOIN strings t ON t.content = g.thread
+  JOIN stored_host_events h
     ON h.capture_id = g.capture_id
-    AND h.thread = g.thread
+    AND h.thread_id = t.string_id
     AND h.start_ns >= g.from_ns
     AND h.start_ns < g.to_ns
-  LEFT JOIN (SELECT DISTINCT e.launch_event_id FROM executions e) o
-    ON o.launch_event_id = h.event_id
-  WHERE h.name NOT IN ('MemoryAllocation', 'MemoryDeallocation')
+  LEFT JOIN stored_executions o ON o.launch_event_id = h.event_id
+  WHERE h.name_id NOT IN (
+    SELECT x.string_id FROM strings x WHERE x.content IN ('MemoryAllocation', 'MemoryDeallocation')
+  )
+),
+kept AS (
+  SELECT
+    e.capture_id,
+    e.device_id,
+    e.module_id,
+    e.event_id,
+    e.name_id,
+    e.start_ns,
+    -- What encloses the next launch called the step; it did not keep anything.
+    CASE WHEN e.end_ns > e.to_ns THEN 1 ELSE 0 END AS encloses
+  FROM events e
+  WHERE e.launch_event_id IS NULL
+    AND (e.launched_until_ns IS NULL OR e.start_ns >= e.launched_until_ns)
+),
+-- By a window, not by GROUP BY, through which SQLite does not look for the capture that is asked
+-- for; and before names are looked at, since texts are long.
+summed AS (
+  SELECT
+    k.capture_id,
+    k.device_id,
+    k.module_id,
+    k.event_id,
+    k.name_id,
+    MIN(k.event_id) OVER w AS first_event_id,
+    MIN(k.encloses) OVER w AS encloses,
+    MAX(k.start_ns) OVER w AS last_start_ns,
+    COUNT(*) OVER w AS count
+  FROM kept k
+  WINDOW w AS (PARTITION BY k.capture_id, k.device_id, k.module_id, k.name_id)
 ),
 words AS (
   SELECT 'append' AS word UNION ALL SELECT 'appendleft' UNION ALL SELECT 'extend'
@@ -48,38 +82,23 @@ words AS (
 ),
 named AS (
   SELECT
-    e.capture_id,
-    e.device_id,
-    e.module_id,
-    e.event,
-    e.start_ns,
+    s.capture_id,
+    s.device_id,
+    s.module_id,
+    n.content AS event,
     -- A method of a built-in container has no file of its own; a function of that name in a file
     -- may be anything (an optimizer's update), so it comes second.
-    CASE WHEN w.word IS NOT NULL AND e.event NOT LIKE '%.py:%' THEN 1 ELSE 0 END AS container,
+    CASE WHEN w.word IS NOT NULL AND n.content NOT LIKE '%.py:%' THEN 1 ELSE 0 END AS container,
     CASE WHEN w.word IS NOT NULL THEN 1 ELSE 0 END AS named_like_one,
     -- Python's own calls begin with $; only they can hold a reference that the program made.
-    CASE WHEN e.event LIKE '$%' THEN 1 ELSE 0 END AS python,
-    -- What encloses the next launch called the step; it did not keep anything.
-    CASE WHEN e.end_ns > e.to_ns THEN 1 ELSE 0 END AS encloses
-  FROM events e
-  LEFT JOIN words w ON e.event LIKE '% ' || w.word
-  WHERE e.launch_event_id IS NULL
-    AND (e.launched_until_ns IS NULL OR e.start_ns >= e.launched_until_ns)
-),
-grouped AS (
-  SELECT
-    n.capture_id,
-    n.device_id,
-    n.module_id,
-    n.event,
-    n.container,
-    n.named_like_one,
-    n.python,
-    MIN(n.encloses) AS encloses,
-    MAX(n.start_ns) AS last_start_ns,
-    COUNT(*) AS count
-  FROM named n
-  GROUP BY n.capture_id, n.device_id, n.module_id, n.event, n.container, n.named_like_one, n.python
+    CASE WHEN n.content LIKE '$%' THEN 1 ELSE 0 END AS python,
+    s.encloses,
+    s.last_start_ns,
+    s.count
+  FROM summed s
+  JOIN strings n ON n.string_id = s.name_id
+  LEFT JOIN words w ON n.content LIKE '% ' || w.word
+  WHERE s.event_id = s.first_event_id
 ),
 ordered AS (
   SELECT
@@ -87,7 +106,7 @@ ordered AS (
     r.device_id,
     r.module_id,
     ROW_NUMBER() OVER (
-      PARTITION BY r.device_id
+      PARTITION BY r.capture_id, r.device_id
       ORDER BY r.container DESC, r.named_like_one DESC, r.encloses, r.python DESC,
         r.last_start_ns DESC, r.event
     ) AS position,
@@ -95,7 +114,7 @@ ordered AS (
     r.container,
     r.last_start_ns,
     r.count
-  FROM grouped r
+  FROM named r
 )
 SELECT
   o.capture_id,

@@ -9,28 +9,33 @@
 CREATE VIEW heap_timeline AS
 -- Summed from the allocations and their frees, so it is only as good as the record: where an
 -- allocator has reconciliation_breaks, events are missing and the line drifts.
-WITH changes AS (
-  SELECT x.allocator_id, x.alloc_ns AS time_ns, x.bytes AS change_bytes
-  FROM allocations x
-  UNION ALL
-  SELECT x.allocator_id, x.free_ns AS time_ns, -x.bytes AS change_bytes
-  FROM allocations x
-  WHERE x.free_ns IS NOT NULL
+WITH directions AS (
+  SELECT 0 AS freed UNION ALL SELECT 1
 ),
+-- Grouped over the tables themselves: through that an engine still looks for the capture that is
+-- asked for.
 moments AS (
-  SELECT g.allocator_id, g.time_ns, CAST(SUM(g.change_bytes) AS BIGINT) AS change_bytes
-  FROM changes g
-  GROUP BY g.allocator_id, g.time_ns
+  SELECT
+    a.capture_id,
+    a.device_id,
+    x.allocator_id,
+    CASE d.freed WHEN 1 THEN x.free_ns ELSE x.alloc_ns END AS time_ns,
+    CAST(SUM(CASE d.freed WHEN 1 THEN -x.bytes ELSE x.bytes END) AS BIGINT) AS change_bytes
+  FROM allocators a
+  JOIN stored_allocations x ON x.allocator_id = a.allocator_id
+  JOIN directions d ON d.freed = 0 OR x.free_ns IS NOT NULL
+  GROUP BY
+    x.allocator_id, CASE d.freed WHEN 1 THEN x.free_ns ELSE x.alloc_ns END, a.capture_id,
+    a.device_id
 )
 SELECT
-  a.capture_id,
+  m.capture_id,
   m.allocator_id,
-  a.device_id,
+  m.device_id,
   m.time_ns,
   CAST(SUM(m.change_bytes) OVER (
-    PARTITION BY m.allocator_id
+    PARTITION BY m.capture_id, m.allocator_id
     ORDER BY m.time_ns NULLS FIRST
     ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
   ) AS BIGINT) AS in_use_bytes
-FROM moments m
-JOIN allocators a ON a.allocator_id = m.allocator_id;
+FROM moments m;

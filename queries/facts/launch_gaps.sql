@@ -16,11 +16,11 @@ WITH launches AS (
     e.module_id,
     e.launch_event_id,
     LAG(e.launch_event_id) OVER (
-      PARTITION BY e.device_id, e.module_id
+      PARTITION BY e.capture_id, e.device_id, e.module_id
       ORDER BY e.start_ns, e.execution_id
     ) AS before_event_id,
     ROW_NUMBER() OVER (
-      PARTITION BY e.device_id, e.module_id
+      PARTITION BY e.capture_id, e.device_id, e.module_id
       ORDER BY e.start_ns DESC, e.execution_id DESC
     ) AS place
   FROM executions e

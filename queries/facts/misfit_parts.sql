@@ -14,6 +14,11 @@
 --   function_name: its function
 --   bytes: its size (bytes)
 CREATE VIEW misfit_parts AS
+-- Mentioned three times, an engine computes them once.
+WITH found AS (
+  SELECT f.capture_id, f.device_id, f.module_id, f.heap_peak_bytes
+  FROM misfits f
+)
 SELECT
   f.capture_id,
   f.device_id,
@@ -26,19 +31,19 @@ SELECT
   b.source_line,
   b.function_name,
   b.bytes
-FROM misfits f
+FROM found f
 JOIN buffers b ON b.module_id = f.module_id
 WHERE b.class = 'temp' AND b.memory_space = 0 AND b.at_peak = 1
 UNION ALL
 SELECT
   f.capture_id, f.device_id, f.module_id, p.class, NULL, p.shape, NULL, NULL, NULL, NULL, p.bytes
-FROM misfits f
+FROM found f
 JOIN plan_allocations p ON p.module_id = f.module_id
 WHERE p.memory_space = 0
   AND (p.class IN ('parameter', 'constant') OR (p.class = 'temp' AND f.heap_peak_bytes IS NULL))
 UNION ALL
 SELECT
   f.capture_id, f.device_id, f.module_id, 'output', o.role, o.shape, NULL, NULL, NULL, NULL, o.bytes
-FROM misfits f
+FROM found f
 JOIN module_outputs o ON o.module_id = f.module_id
 WHERE o.memory_space = 0 AND o.aliased = 0;

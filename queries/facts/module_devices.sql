@@ -28,21 +28,24 @@
 CREATE VIEW module_devices AS
 -- On a truncated capture a missing launch may only be missing from the file, so nothing counts as
 -- failed.
+-- From the modules on, and grouped by capture too: an engine then looks at the executions of the
+-- captures that are asked for alone.
 WITH ran AS (
   SELECT
+    m.capture_id,
+    m.module_id,
     e.device_id,
-    e.module_id,
-    COUNT(*) AS execution_count,
+    COUNT(e.execution_id) AS execution_count,
     CAST(SUM(CASE WHEN e.launched = 1 THEN 1 ELSE 0 END) AS BIGINT) AS launched_count,
     CAST(SUM(CASE WHEN e.failed = 1 AND c.status = 'complete' THEN 1
       ELSE 0 END) AS BIGINT) AS failed_count
-  FROM executions e
-  JOIN captures c ON c.capture_id = e.capture_id
-  WHERE e.module_id IS NOT NULL
-  GROUP BY e.device_id, e.module_id
+  FROM stored_modules m
+  JOIN captures c ON c.capture_id = m.capture_id
+  LEFT JOIN stored_executions e ON e.module_id = m.module_id
+  GROUP BY m.capture_id, m.module_id, e.device_id
 )
 SELECT
-  c.capture_id,
+  r.capture_id,
   c.run,
   c.host,
   c.status,
@@ -62,13 +65,13 @@ SELECT
   p.capacity_evidence,
   p.memory_bytes,
   p.allocator_id,
-  COALESCE(r.execution_count, 0) AS execution_count,
-  COALESCE(r.launched_count, 0) AS launched_count,
-  COALESCE(r.failed_count, 0) AS failed_count
-FROM modules m
-JOIN captures c ON c.capture_id = m.capture_id
-LEFT JOIN ran r ON r.module_id = m.module_id
+  r.execution_count,
+  r.launched_count,
+  r.failed_count
+FROM ran r
+JOIN modules m ON m.module_id = r.module_id
+JOIN captures c ON c.capture_id = r.capture_id
 LEFT JOIN effective_capacity p
-  ON p.capture_id = m.capture_id
-  AND ((r.module_id IS NOT NULL AND p.device_id IS NOT DISTINCT FROM r.device_id)
-    OR (r.module_id IS NULL AND p.place = 1));
+  ON p.capture_id = r.capture_id
+  AND ((r.execution_count > 0 AND p.device_id IS NOT DISTINCT FROM r.device_id)
+    OR (r.execution_count = 0 AND p.place = 1));

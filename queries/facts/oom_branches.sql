@@ -29,6 +29,7 @@ largest AS (
   SELECT
     k.oom_event_id,
     MAX(k.each_bytes) AS each_bytes,
+    MAX(k.rematerialized) AS rematerialized,
     MAX(CASE WHEN k.position = 1 THEN k.padding_bytes END) AS padding_bytes,
     MAX(CASE WHEN k.position = 1 THEN k.bytes END) AS first_bytes,
     MAX(CASE WHEN k.position = 1 THEN k.words END)
@@ -37,21 +38,27 @@ largest AS (
   FROM oom_part_kinds k
   GROUP BY k.oom_event_id
 ),
--- Chunks of one size are the same array, kept more than once.
+-- Chunks of one size are the same array, kept more than once. An event without chunks has one row
+-- here: joined as it is, not by LEFT JOIN, an engine looks at the capture that is asked for alone.
 sizes AS (
-  SELECT c.oom_event_id, c.bytes AS each_bytes, COUNT(*) AS count, SUM(c.bytes) AS bytes
-  FROM oom_chunks c
-  WHERE c.in_use = 1
-  GROUP BY c.oom_event_id, c.bytes
+  SELECT
+    o.capture_id, o.oom_event_id, c.bytes AS each_bytes, NULLIF(COUNT(c.bytes), 0) AS count,
+    SUM(c.bytes) AS bytes
+  FROM oom_events o
+  LEFT JOIN oom_chunks c ON c.oom_event_id = o.oom_event_id AND c.in_use = 1
+  GROUP BY o.capture_id, o.oom_event_id, c.bytes
 ),
 ordered_sizes AS (
   SELECT
+    z.capture_id,
     z.oom_event_id,
     z.each_bytes,
     z.count,
     CAST(z.bytes AS BIGINT) AS bytes,
-    ROW_NUMBER() OVER (PARTITION BY z.oom_event_id ORDER BY z.bytes DESC, z.each_bytes DESC)
-      AS place
+    ROW_NUMBER() OVER (
+      PARTITION BY z.capture_id, z.oom_event_id
+      ORDER BY z.bytes DESC NULLS LAST, z.each_bytes DESC NULLS LAST
+    ) AS place
   FROM sizes z
 ),
 -- What the compiler remarked on the way: its rematerialization stopped short, or arguments and
@@ -70,11 +77,6 @@ remarks AS (
   FROM oom_events o
   WHERE o.kind IN ('M1', 'M2') AND o.capacity_bytes > 0
   GROUP BY o.capture_id
-),
-rematerialized AS (
-  SELECT DISTINCT p.oom_event_id
-  FROM oom_parts p
-  WHERE p.label LIKE '%.remat%'
 ),
 chosen AS (
   SELECT
@@ -103,8 +105,8 @@ chosen AS (
     h.count AS chunk_count,
     h.each_bytes AS chunk_each_bytes,
     COALESCE(k.remat_words, '') || COALESCE(k.arguments_words, '')
-      || CASE WHEN r.oom_event_id IS NULL THEN '' ELSE
-        ' XLA has rematerialized already: expect the fix from the program.' END AS remarks,
+      || CASE WHEN g.rematerialized = 1 THEN
+        ' XLA has rematerialized already: expect the fix from the program.' ELSE '' END AS remarks,
     CASE WHEN k.remat_words IS NULL THEN 0 ELSE 1 END AS is_remarked,
     CASE
       WHEN f.needed_bytes >= l.absurd_bytes OR f.needed_bytes > l.absurd_times * f.capacity_bytes
@@ -129,11 +131,11 @@ chosen AS (
       ELSE 0
     END AS outputs_lead
   FROM oom_failures f
+  JOIN ordered_sizes h
+    ON h.capture_id = f.capture_id AND h.oom_event_id = f.oom_event_id AND h.place = 1
   CROSS JOIN limits l
   LEFT JOIN largest g ON g.oom_event_id = f.oom_event_id
-  LEFT JOIN ordered_sizes h ON h.oom_event_id = f.oom_event_id AND h.place = 1
   LEFT JOIN remarks k ON k.capture_id = f.capture_id AND f.stage IN ('compile', 'run')
-  LEFT JOIN rematerialized r ON r.oom_event_id = f.oom_event_id
 ),
 branched AS (
   SELECT

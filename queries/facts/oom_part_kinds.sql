@@ -20,6 +20,7 @@
 --   random: 1 for a random number generator's
 --   batched: 1 for one under vmap
 --   gathered: 1 for the result of an all-gather
+--   rematerialized: 1 when XLA computes it again, by its instruction's name
 -- how to read: All of it is inferred: names are the program's own words, and a square weight looks
 --   like scores.
 CREATE VIEW oom_part_kinds AS
@@ -76,7 +77,8 @@ SELECT
   END AS random,
   CASE WHEN LOWER(w.op_name) LIKE '%vmap(%' THEN 1 ELSE 0 END AS batched,
   CASE WHEN LOWER(w.label) LIKE '%all-gather%' OR LOWER(w.op_name) LIKE '%all_gather%' THEN 1 ELSE 0
-    END AS gathered
+    END AS gathered,
+  CASE WHEN LOWER(w.label) LIKE '%.remat%' THEN 1 ELSE 0 END AS rematerialized
 FROM worded w
 LEFT JOIN widths d
   ON w.shape LIKE '%[%,%,%]'

@@ -18,7 +18,11 @@
 --   bytes: bytes of all (bytes)
 --   padding_bytes: of these, what the tiles add (bytes); NULL when it is not known
 CREATE VIEW oom_parts AS
-WITH listed AS (
+WITH failures AS (
+  SELECT f.oom_event_id, f.capture_id, f.stage, f.module_id
+  FROM oom_failures f
+),
+listed AS (
   SELECT
     f.oom_event_id,
     f.capture_id,
@@ -31,7 +35,7 @@ WITH listed AS (
     b.bytes AS each_bytes,
     b.count,
     COALESCE(b.padding_bytes, b.bytes - b.unpadded_bytes, b.tiled_bytes - b.dense_bytes) AS padding
-  FROM oom_failures f
+  FROM failures f
   JOIN oom_buffers b ON b.oom_event_id = f.oom_event_id
   WHERE b.bytes IS NOT NULL
 ),
@@ -54,21 +58,40 @@ texts AS (
   GROUP BY
     l.oom_event_id, l.capture_id, l.shape, l.op_name, l.source_file, l.source_line, l.each_bytes
 ),
+unlisted AS (
+  SELECT f.oom_event_id, f.capture_id, f.module_id
+  FROM failures f
+  WHERE f.stage IN ('compile', 'run')
+    AND NOT EXISTS (SELECT 1 FROM oom_buffers b WHERE b.oom_event_id = f.oom_event_id)
+),
+-- What is in peak_parts, from its tables one by one: an engine puts a union together for all plans.
 -- Where a plan has no heap trace its temps are one block; what lies in it says more.
 planned AS (
-  SELECT p.module_id, p.shape, p.op_name, p.source_file, p.source_line, p.bytes
-  FROM peak_parts p
-  WHERE p.kind <> 'temp' OR p.shape IS NOT NULL
+  SELECT u.oom_event_id, u.capture_id, b.shape, b.op_name, b.source_file, b.source_line, b.bytes
+  FROM unlisted u
+  JOIN buffers b ON b.module_id = u.module_id
+  WHERE b.class = 'temp' AND b.memory_space = 0 AND b.at_peak = 1 AND b.shape IS NOT NULL
   UNION ALL
-  SELECT b.module_id, b.shape, b.op_name, b.source_file, b.source_line, b.bytes
-  FROM buffers b
-  JOIN modules m ON m.module_id = b.module_id
+  SELECT u.oom_event_id, u.capture_id, b.shape, b.op_name, b.source_file, b.source_line, b.bytes
+  FROM unlisted u
+  JOIN modules m ON m.module_id = u.module_id
+  JOIN buffers b ON b.module_id = u.module_id
   WHERE m.heap_peak_bytes IS NULL AND b.class = 'temp' AND b.memory_space = 0
+  UNION ALL
+  SELECT u.oom_event_id, u.capture_id, p.shape, NULL, NULL, NULL, p.bytes
+  FROM unlisted u
+  JOIN plan_allocations p ON p.module_id = u.module_id
+  WHERE p.memory_space = 0 AND p.class IN ('parameter', 'constant')
+  UNION ALL
+  SELECT u.oom_event_id, u.capture_id, o.shape, NULL, NULL, NULL, o.bytes
+  FROM unlisted u
+  JOIN module_outputs o ON o.module_id = u.module_id
+  WHERE o.memory_space = 0 AND o.aliased = 0
 ),
 plans AS (
   SELECT
-    f.oom_event_id,
-    f.capture_id,
+    p.oom_event_id,
+    p.capture_id,
     p.shape,
     p.op_name,
     p.source_file,
@@ -76,12 +99,9 @@ plans AS (
     p.bytes AS each_bytes,
     COUNT(*) AS count,
     CAST(SUM(p.bytes) AS BIGINT) AS bytes
-  FROM oom_failures f
-  JOIN planned p ON p.module_id = f.module_id
-  WHERE f.stage IN ('compile', 'run')
-    AND NOT EXISTS (SELECT 1 FROM oom_buffers b WHERE b.oom_event_id = f.oom_event_id)
+  FROM planned p
   GROUP BY
-    f.oom_event_id, f.capture_id, p.shape, p.op_name, p.source_file, p.source_line, p.bytes
+    p.oom_event_id, p.capture_id, p.shape, p.op_name, p.source_file, p.source_line, p.bytes
 ),
 parts AS (
   SELECT

@@ -231,8 +231,11 @@ CREATE TABLE stored_executions (
   launch_event_id INTEGER       -- the outermost PjitFunction span that launched it (host_events)
 ) STRICT;
 CREATE INDEX stored_executions_by_device ON stored_executions (device_id, module_id, start_ns);
+CREATE INDEX stored_executions_by_start ON stored_executions (device_id, start_ns);
 CREATE INDEX stored_executions_by_capture ON stored_executions (capture_id);
 CREATE INDEX stored_executions_by_module ON stored_executions (module_id);
+CREATE INDEX stored_executions_by_launch ON stored_executions (launch_event_id);
+CREATE INDEX stored_executions_failed ON stored_executions (failed, capture_id) WHERE failed = 1;
 
 -- What was in use at the starts of a module's executions on a device, over those where that is known: what every
 -- question about growth begins with. The steps behind it are in stored_start_steps.
@@ -290,7 +293,7 @@ CREATE TABLE stored_allocations (
   free_event_id INTEGER         -- host_events
 ) STRICT;
 CREATE INDEX stored_allocations_by_allocator ON stored_allocations (allocator_id, alloc_ns, free_ns);
-CREATE INDEX stored_allocations_by_execution ON stored_allocations (execution_id);
+CREATE INDEX stored_allocations_by_execution ON stored_allocations (execution_id, allocation_index);
 
 -- What else was live when an execution failed (the first of a device and module), by origin, without the parameters
 -- of its own module.

@@ -11,7 +11,8 @@
 --   count: allocations; NULL for free memory
 CREATE VIEW fragmentation_items AS
 -- Of an allocator's dump: what is in use with free chunks on both sides, in one region. Freed, it
--- would make one block of three.
+-- would make one block of three. From the events to their chunks: SQLite keeps to the order of a
+-- CROSS JOIN.
 WITH enclosed AS (
   SELECT
     c.oom_event_id,
@@ -19,14 +20,15 @@ WITH enclosed AS (
     c.bytes AS each_bytes,
     COUNT(*) AS count,
     CAST(SUM(c.bytes) AS BIGINT) AS bytes
-  FROM oom_chunks c
-  JOIN oom_chunks l
-    ON l.oom_event_id = c.oom_event_id AND l.position = c.position - 1 AND l.region = c.region
+  FROM oom_events o
+  CROSS JOIN oom_chunks c
+  CROSS JOIN oom_chunks l
+  CROSS JOIN oom_chunks r
+  WHERE c.oom_event_id = o.oom_event_id AND c.in_use = 1
+    AND l.oom_event_id = c.oom_event_id AND l.position = c.position - 1 AND l.region = c.region
     AND l.in_use = 0
-  JOIN oom_chunks r
-    ON r.oom_event_id = c.oom_event_id AND r.position = c.position + 1 AND r.region = c.region
+    AND r.oom_event_id = c.oom_event_id AND r.position = c.position + 1 AND r.region = c.region
     AND r.in_use = 0
-  WHERE c.in_use = 1
   GROUP BY c.oom_event_id, c.op_name, c.bytes
 ),
 ordered_enclosed AS (

@@ -24,7 +24,9 @@ SELECT
   r.capture_id,
   r.device_id,
   r.module_id,
-  ROW_NUMBER() OVER (PARTITION BY r.device_id ORDER BY r.part, r.position) AS position,
+  ROW_NUMBER() OVER (
+    PARTITION BY r.capture_id, r.device_id ORDER BY r.part, r.position
+  ) AS position,
   r.kind,
   r.label,
   r.bytes,

@@ -10,6 +10,7 @@
 --   bytes: bytes of the group (bytes)
 --   count: how many
 CREATE VIEW runtime_oom_items AS
+-- From the events to their chunks: SQLite keeps to the order of a CROSS JOIN.
 WITH chunks AS (
   SELECT
     c.oom_event_id,
@@ -17,8 +18,9 @@ WITH chunks AS (
     c.bytes AS each_bytes,
     COUNT(*) AS count,
     CAST(SUM(c.bytes) AS BIGINT) AS bytes
-  FROM oom_chunks c
-  WHERE c.in_use = 1
+  FROM oom_events o
+  CROSS JOIN oom_chunks c
+  WHERE c.oom_event_id = o.oom_event_id AND c.in_use = 1
   GROUP BY c.oom_event_id, c.op_name, c.bytes
 ),
 listed AS (
