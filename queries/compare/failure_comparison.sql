@@ -19,7 +19,7 @@
 --   new_count: buffers in the new run
 --   base_shape: the shape of the largest of them in the base run
 --   new_shape: the same in the new run
---   op_name: the JAX operation
+--   op_name: the JAX operation of the largest, of the new run where it is there
 --   source_file: its Python file
 --   source_line: its line
 --   label: the instruction of the largest, as the text prints it, of the new run where it is there
@@ -27,7 +27,7 @@
 --   counts: the one of its captures and hosts that is shortest of memory. Buffers are paired by
 --   shape, JAX operation and Python line; what is left by shape and operation, where lines moved;
 --   by operation and line, and by operation, so that another batch shows as a buffer that shrank or
---   grew. One that no operation names can only be told by its shape. A text lists its largest
+--   grew; then by shape and line, where operations have new names. One that no operation names can only be told by its shape. A text lists its largest
 --   buffers only: one that is no larger than the least of a list that may be cut (setting
 --   listed_buffers_max) has no change.
 CREATE VIEW failure_comparison AS
@@ -193,23 +193,39 @@ by_operation AS (
     PARTITION BY q.base_run, q.new_run, q.stage, q.kind, q.name, q.step, q.op_name, q.nameless
   )
 ),
+-- Rematerialization and new versions of JAX rename the operations, not the lines.
+by_renamed AS (
+  SELECT
+    o.base_run, o.new_run, o.is_new, o.stage, o.kind, o.name, o.shape_key, o.shape, o.op_name,
+    o.source_file, o.source_line, o.label, o.each_bytes, o.bytes, o.count, o.nameless,
+    CASE
+      WHEN o.step > 0 OR o.source_line IS NULL THEN o.step
+      ELSE 5 * (MAX(o.is_new) OVER w - MIN(o.is_new) OVER w)
+    END AS step
+  FROM by_operation o
+  WINDOW w AS (
+    PARTITION BY o.base_run, o.new_run, o.stage, o.kind, o.name, o.step, o.shape_key, o.source_line
+  )
+),
 -- What is in one run only stays apart by all of its key.
 keyed AS (
   SELECT
-    o.base_run, o.new_run, o.is_new, o.stage, o.kind, o.name, o.shape, o.op_name, o.source_file,
-    o.source_line, o.label, o.each_bytes, o.bytes, o.count, o.step,
-    CASE WHEN o.step < 3 THEN o.shape_key ELSE o.nameless END AS pair_shape,
-    CASE WHEN o.step = 0 OR o.step = 1 OR o.step = 3 THEN o.source_line END AS pair_line
-  FROM by_operation o
+    m.base_run, m.new_run, m.is_new, m.stage, m.kind, m.name, m.shape, m.op_name, m.source_file,
+    m.source_line, m.label, m.each_bytes, m.bytes, m.count, m.step,
+    CASE WHEN m.step < 3 OR m.step = 5 THEN m.shape_key ELSE m.nameless END AS pair_shape,
+    CASE WHEN m.step < 5 THEN m.op_name END AS pair_op,
+    CASE WHEN m.step IN (0, 1, 3, 5) THEN m.source_line END AS pair_line
+  FROM by_renamed m
 ),
 sized AS (
   SELECT
     k.base_run, k.new_run, k.is_new, k.stage, k.kind, k.name, k.shape, k.op_name, k.source_file,
-    k.source_line, k.label, k.each_bytes, k.bytes, k.count, k.step, k.pair_shape, k.pair_line,
+    k.source_line, k.label, k.each_bytes, k.bytes, k.count, k.step, k.pair_shape, k.pair_op,
+    k.pair_line,
     ROW_NUMBER() OVER (
-      PARTITION BY k.base_run, k.new_run, k.stage, k.kind, k.name, k.step, k.op_name, k.pair_shape,
+      PARTITION BY k.base_run, k.new_run, k.stage, k.kind, k.name, k.step, k.pair_op, k.pair_shape,
         k.pair_line, k.is_new
-      ORDER BY k.bytes DESC, k.each_bytes DESC, k.shape NULLS LAST, k.source_file NULLS LAST,
+      ORDER BY k.bytes DESC, k.each_bytes DESC, k.shape NULLS LAST, k.op_name, k.source_file NULLS LAST,
         k.source_line NULLS LAST
     ) AS size_place
   FROM keyed k
@@ -217,7 +233,7 @@ sized AS (
 -- By a window, not by GROUP BY, which SQLite does not look through either.
 summed AS (
   SELECT
-    z.base_run, z.new_run, z.stage, z.kind, z.name, z.op_name, z.is_new, z.size_place,
+    z.base_run, z.new_run, z.stage, z.kind, z.name, z.is_new, z.size_place,
     CAST(SUM(CASE WHEN z.is_new = 0 THEN z.bytes END) OVER w AS BIGINT) AS base_bytes,
     CAST(SUM(CASE WHEN z.is_new = 1 THEN z.bytes END) OVER w AS BIGINT) AS new_bytes,
     CAST(SUM(CASE WHEN z.is_new = 0 THEN z.count END) OVER w AS BIGINT) AS base_count,
@@ -227,6 +243,8 @@ summed AS (
     MIN(z.is_new) OVER w AS only_new,
     MAX(CASE WHEN z.size_place = 1 AND z.is_new = 0 THEN z.shape END) OVER w AS base_shape,
     MAX(CASE WHEN z.size_place = 1 AND z.is_new = 1 THEN z.shape END) OVER w AS new_shape,
+    MAX(CASE WHEN z.size_place = 1 AND z.is_new = 0 THEN z.op_name END) OVER w AS base_op,
+    MAX(CASE WHEN z.size_place = 1 AND z.is_new = 1 THEN z.op_name END) OVER w AS new_op,
     MAX(CASE WHEN z.size_place = 1 AND z.is_new = 0 THEN z.source_file END) OVER w AS base_file,
     MAX(CASE WHEN z.size_place = 1 AND z.is_new = 1 THEN z.source_file END) OVER w AS new_file,
     MAX(CASE WHEN z.size_place = 1 AND z.is_new = 0 THEN z.source_line END) OVER w AS base_line,
@@ -235,14 +253,15 @@ summed AS (
     MAX(CASE WHEN z.size_place = 1 AND z.is_new = 1 THEN z.label END) OVER w AS new_label
   FROM sized z
   WINDOW w AS (
-    PARTITION BY z.base_run, z.new_run, z.stage, z.kind, z.name, z.step, z.op_name, z.pair_shape,
+    PARTITION BY z.base_run, z.new_run, z.stage, z.kind, z.name, z.step, z.pair_op, z.pair_shape,
       z.pair_line
   )
 ),
 listed AS (
   SELECT
-    u.base_run, u.new_run, u.stage, u.kind, u.name, u.op_name, u.base_bytes, u.new_bytes,
-    u.base_shape, u.new_shape,
+    u.base_run, u.new_run, u.stage, u.kind, u.name, u.base_bytes, u.new_bytes, u.base_shape,
+    u.new_shape,
+    COALESCE(u.new_op, u.base_op) AS op_name,
     COALESCE(u.new_file, u.base_file) AS source_file,
     COALESCE(u.new_line, u.base_line) AS source_line,
     COALESCE(u.new_label, u.base_label) AS label,
