@@ -22,7 +22,8 @@ constexpr char kRows[] =
 // The first of a stage is the one that failure_comparison compares; the last in its text ended the
 // program.
 constexpr char kFailures[] =
-    "SELECT f.stage, f.host, f.module_name, f.needed_bytes, f.short_bytes, COUNT(*) OVER "
+    "SELECT f.stage, f.host, f.module_name, f.needed_bytes, f.short_bytes, f.free_bytes, COUNT(*) "
+    "OVER "
     "(PARTITION "
     "BY f.stage), ROW_NUMBER() OVER (ORDER BY COALESCE(f.fatal, 0) DESC, f.line DESC NULLS LAST, "
     "f.oom_event_id DESC) FROM oom_failures f WHERE f.run = :run ORDER BY f.stage, f.short_bytes "
@@ -39,10 +40,10 @@ RunFailures ReadFailures(Database& database, const std::string& run) {
     return failures;
   for (const Row& row : Query(database, kFailures, {{"run", run}}).rows) {
     const std::string stage = Text(row[0]);
-    if (Integer(row[6]) == 1) failures.main_stage = stage;
+    if (Integer(row[7]) == 1) failures.main_stage = stage;
     failures.stages.try_emplace(
         stage, StageFailure{Text(row[1]), Text(row[2]), MaybeInteger(row[3]), MaybeInteger(row[4]),
-                            Integer(row[5])});
+                            MaybeInteger(row[5]), Integer(row[6])});
   }
   return failures;
 }

@@ -19,7 +19,7 @@ namespace oomdb {
 // The failure that counts of a run and stage: of its captures and hosts the one shortest of memory.
 struct StageFailure {
   std::string host, module_name;
-  std::optional<int64_t> needed_bytes, short_bytes;
+  std::optional<int64_t> needed_bytes, short_bytes, free_bytes;
   int64_t captures = 0;  // That fail in this stage.
 };
 

@@ -91,17 +91,15 @@ std::string Failed(const std::string& stage) {
   return "failed while running";
 }
 
-// What is needed, where the text does not say what is missing.
-std::string Need(const std::string& stage, int64_t bytes) {
-  const bool program = stage == "compile" || stage == "chip";
-  return (program ? "needs " : "asked for ") + HumanBytes(bytes);
-}
-
-// ": short by 3.10 GiB"; empty when nothing is known.
+// ": short by 3.10 GiB", else what was needed; empty when nothing is known.
 std::string HowMuch(const std::string& stage, const StageFailure& failure) {
   if (failure.short_bytes) return ": short by " + HumanBytes(*failure.short_bytes);
-  if (failure.needed_bytes) return ": " + Need(stage, *failure.needed_bytes);
-  return "";
+  if (!failure.needed_bytes) return "";
+  const std::string bytes = HumanBytes(*failure.needed_bytes);
+  if (stage == "compile" || stage == "chip") return ": needs " + bytes;
+  const std::string free =
+      failure.free_bytes ? fmt::format(" with {} free", HumanBytes(*failure.free_bytes)) : "";
+  return ": asked for " + bytes + free;
 }
 
 // The same after what was said of another: ", short by …".
