@@ -95,16 +95,20 @@ std::string Failed(const std::string& stage) {
 std::string HowMuch(const std::string& stage, const StageFailure& failure) {
   if (failure.short_bytes) return ": short by " + HumanBytes(*failure.short_bytes);
   if (!failure.needed_bytes) return "";
-  const std::string bytes = HumanBytes(*failure.needed_bytes);
-  if (stage == "compile" || stage == "chip") return ": needs " + bytes;
-  const std::string free =
-      failure.free_bytes ? fmt::format(" with {} free", HumanBytes(*failure.free_bytes)) : "";
-  return ": asked for " + bytes + free;
+  const bool program = stage == "compile" || stage == "chip";
+  return (program ? ": needs " : ": asked for ") + HumanBytes(*failure.needed_bytes);
+}
+
+// The same with what was free, where that is not said by what is short.
+std::string HowMuchOfFree(const std::string& stage, const StageFailure& failure) {
+  const bool free = !failure.short_bytes && failure.needed_bytes && failure.free_bytes;
+  return HowMuch(stage, failure) +
+         (free ? fmt::format(" with {} free", HumanBytes(*failure.free_bytes)) : "");
 }
 
 // The same after what was said of another: ", short by …".
 std::string ByHowMuch(const std::string& stage, const StageFailure& failure) {
-  const std::string words = HowMuch(stage, failure);
+  const std::string words = HowMuchOfFree(stage, failure);
   return words.empty() ? "" : "," + words.substr(1);
 }
 
@@ -129,8 +133,10 @@ std::string Shape(const std::string& shape) { return Truncate(Safe(shape), kShap
 // "32 × f32[8,1024] → f32[4,1024]", "4 → 2 × f32[8,1024]", or of one run alone "1 × f32[8,1024]".
 std::string CountAndShape(const FailureDifference& d) {
   const int64_t before = d.base_count.value_or(0), now = d.new_count.value_or(0);
-  if (!d.base_bytes) return Buffers(now, Shape(d.new_shape));
-  if (!d.new_bytes) return Buffers(before, Shape(d.base_shape));
+  // Of an unknown change one must see in which run they are.
+  const bool unknown = d.change.empty();
+  if (!d.base_bytes) return (unknown ? "? → " : "") + Buffers(now, Shape(d.new_shape));
+  if (!d.new_bytes) return Buffers(before, Shape(d.base_shape)) + (unknown ? " → ?" : "");
   if (d.base_shape == d.new_shape) {
     if (before == now) return Buffers(now, Shape(d.new_shape));
     return fmt::format("{} → {}", before, Buffers(now, Shape(d.new_shape)));
@@ -222,7 +228,7 @@ std::string FailurePage::OfTwoStages() const {
   } else {
     sentence += " " + Fails(now) + " now";
   }
-  sentence += HowMuch(now, new_.stages.at(now));
+  sentence += HowMuchOfFree(now, new_.stages.at(now));
   return sentence + fmt::format("; {} {}{}", base_name_, Failed(before),
                                 ByHowMuch(before, base_.stages.at(before)));
 }
@@ -238,7 +244,7 @@ std::string FailurePage::OfBaseAlone() const {
 std::string FailurePage::OfNewAlone() const {
   const std::string& stage = new_.main_stage;
   std::string sentence =
-      fmt::format("{} {}{}", new_name_, Fails(stage), HowMuch(stage, new_.stages.at(stage)));
+      fmt::format("{} {}{}", new_name_, Fails(stage), HowMuchOfFree(stage, new_.stages.at(stage)));
   const std::vector<const FailureDifference*> buffers = Of(stage, "buffer");
   if (!buffers.empty()) {
     const FailureDifference& largest = *buffers.front();
