@@ -12,8 +12,10 @@
 #include <string>
 #include <vector>
 
+#include "cli/compare_failures.h"
 #include "cli/compare_gate.h"
 #include "cli/compare_profiles.h"
+#include "cli/compare_words.h"
 #include "cli/open_captures.h"
 #include "cli/options.h"
 #include "cli/report_page.h"
@@ -80,31 +82,13 @@ std::vector<Difference> ReadDifferences(const Rows& rows) {
   return differences;
 }
 
-std::string Signed(int64_t bytes) {
-  return bytes > 0 ? "+" + HumanBytes(bytes) : HumanBytes(bytes);
-}
-
-// "4 × f32[8,1024,512]".
-std::string Buffers(int64_t count, const std::string& shape) {
-  if (count == 0) return "–";
-  return shape.empty() ? std::to_string(count) : fmt::format("{} × {}", count, Safe(shape));
-}
-
-// Of a path its last part, where that tells the two apart.
-std::string Short(const std::string& name, const std::string& other) {
-  const auto last = [](const std::string& path) {
-    return std::filesystem::path(path).lexically_normal().filename().string();
-  };
-  return Safe(last(name).empty() || last(name) == last(other) ? name : last(name));
-}
-
 class Page {
  public:
   Page(std::vector<Difference> differences, const Options& options)
       : differences_(std::move(differences)),
         options_(options),
-        base_(Short(options.base, options.changed)),
-        new_(Short(options.changed, options.base)) {
+        base_(ShortNames(options.base, options.changed).first),
+        new_(ShortNames(options.base, options.changed).second) {
     for (const Difference& d : differences_) {
       if (d.kind != "module") continue;
       modules_.push_back(&d);
@@ -137,6 +121,9 @@ class Page {
                                             : ", which " + cause->change;
     return sentence + (cause->place.empty() ? "" : ", " + Safe(cause->place));
   }
+
+  bool HasModules() const { return !modules_.empty(); }
+  bool HasCommonModules() const { return main_ != nullptr; }
 
   void Write(std::ostream& out, const TableOptions& look) const {
     out << Paint(Style::kBold, Sentence(), look.color) << "\n";
@@ -302,6 +289,25 @@ std::vector<std::string> GateFailures(Database& database, const Options& options
   return CompareGateFailures(database, options.fail_on, options.base, options.changed);
 }
 
+// What a person needs first is first: the error, where there is one, then the plans.
+void WritePage(Database& database, const Rows& rows, const FailureComparison& texts,
+               const Options& options, Output& output) {
+  const TableOptions look = output.table_options();
+  std::ostream& out = output.stream();
+  const Page page(ReadDifferences(rows), options);
+  if (texts.any()) {
+    texts.Write(out, options.top, look);
+    if (page.HasModules()) out << '\n';
+  }
+  if (page.HasCommonModules() || (page.HasModules() && !texts.any())) {
+    page.Write(out, look);
+  } else if (page.HasModules()) {
+    out << page.Sentence() << '\n';
+  } else if (!texts.any()) {
+    out << NothingToCompare(database, options.base, options.changed) << '\n';
+  }
+}
+
 void Run(const Options& options, ExitCode& exit_code) {
   CheckCompareGate(options.fail_on);
   Output output(options.output);
@@ -317,17 +323,24 @@ void Run(const Options& options, ExitCode& exit_code) {
   std::vector<std::string> failures;
   // Severities ask every rule, which needs all of run_modules; a regression only the two runs.
   if (options.fail_on != "regression") failures = GateFailures(database, options);
+  // Before the plans of other modules are put aside: a text may be about one.
+  const FailureComparison texts(database, options.base, options.changed);
   KeepTwoRuns(database, options);
   const Rows rows =
       Query(database, kDifferences, {{"base", options.base}, {"new", options.changed}});
   const TableOptions look = output.table_options();
   if (look.format == TableFormat::kTable || look.format == TableFormat::kMarkdown) {
-    Page(ReadDifferences(rows), options).Write(output.stream(), look);
+    WritePage(database, rows, texts, options, output);
   } else {
-    WriteTable(output.stream(), rows.columns, rows.rows, look);
+    const bool plans = !texts.any() || Page(ReadDifferences(rows), options).HasCommonModules();
+    const Rows& data = plans ? rows : texts.rows();
+    WriteTable(output.stream(), data.columns, data.rows, look);
   }
   output.Finish();
-  if (options.fail_on == "regression") failures = GateFailures(database, options);
+  if (options.fail_on == "regression") {
+    failures = GateFailures(database, options);
+    for (std::string& failure : texts.Regressions(database)) failures.push_back(std::move(failure));
+  }
   for (const std::string& failure : failures)
     std::cerr << "oomdb: failed: " << Sanitize(failure) << '\n';
   if (!failures.empty()) exit_code = ExitCode::kFindings;
@@ -350,7 +363,9 @@ void RegisterCompare(CLI::App& app, ExitCode& exit_code) {
   verb->add_option(
           "--fail-on", options->fail_on,
           "Exit with 3 when NEW has a finding of this severity or worse that BASE has not, "
-          "or (regression) when the peak of a module rose")
+          "or (regression) when the peak of a module rose, or NEW fails by its error text where "
+          "BASE "
+          "did not, or earlier, or is short of more")
       ->type_name("error|warning|info|regression");
   AddSettingOptions(*verb, options->settings);
   AddOutputOptions(*verb, options->output);
@@ -360,8 +375,12 @@ void RegisterCompare(CLI::App& app, ExitCode& exit_code) {
       "JAX operation and Python line; "
       "the rows are those of the view run_comparison. Of two device memory profiles: what each "
       "Python line holds more or less.\n"
-      "Exit: 0 compared, 3 something failed --fail-on, 4 part was rejected. How much a peak may "
-      "rise: the settings regression_min_bytes and regression_min_percent.\n"
+      "Where an error text says that one of the two failed: what did not fit, by how much, and "
+      "which buffers came, went, grew, before what the plans say. For machines (csv, json, jsonl) "
+      "the rows are those of run_comparison when the two have modules in common, else those of "
+      "failure_comparison when one failed.\n"
+      "Exit: 0 compared, 3 something failed --fail-on, 4 part was rejected. How much a peak, "
+      "or what is short, may rise: the settings regression_min_bytes and regression_min_percent.\n"
       "Example: oomdb compare sample_dbs/captures/dataset_oom sample_dbs/captures/attention_oom");
   verb->callback([options, &exit_code] { Run(*options, exit_code); });
 }

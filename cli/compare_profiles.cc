@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
-#include <filesystem>
 #include <utility>
 #include <vector>
 
+#include "cli/compare_words.h"
 #include "cli/report_page.h"
 #include "cli/report_values.h"
 #include "cli/table.h"
@@ -54,33 +54,6 @@ std::vector<LineGrowth> ReadGrowth(const Rows& rows) {
     lines.push_back(std::move(line));
   }
   return lines;
-}
-
-// Of two paths the shortest ends that tell them apart: of a/1/memory.prof and a/2/memory.prof,
-// 1/memory.prof and 2/memory.prof.
-std::pair<std::string, std::string> ShortNames(const std::string& base,
-                                               const std::string& changed) {
-  const auto end_of = [](const std::filesystem::path& path, size_t parts) {
-    std::filesystem::path end;
-    std::filesystem::path rest = path;
-    for (; parts > 0 && rest.has_filename(); --parts, rest = rest.parent_path())
-      end = end.empty() ? rest.filename() : rest.filename() / end;
-    return end.string();
-  };
-  const auto a = std::filesystem::path(base).lexically_normal();
-  const auto b = std::filesystem::path(changed).lexically_normal();
-  constexpr size_t kMostParts = 3;
-  for (size_t parts = 1; parts <= kMostParts; ++parts) {
-    if (end_of(a, parts) != end_of(b, parts) && !end_of(a, parts).empty() &&
-        !end_of(b, parts).empty()) {
-      return {Safe(end_of(a, parts)), Safe(end_of(b, parts))};
-    }
-  }
-  return {Safe(base), Safe(changed)};
-}
-
-std::string Signed(int64_t bytes) {
-  return bytes > 0 ? "+" + HumanBytes(bytes) : HumanBytes(bytes);
 }
 
 std::string Held(int64_t bytes, int64_t count) {

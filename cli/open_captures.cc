@@ -56,7 +56,8 @@ void AddCaptures(Database& database, const std::vector<std::string>& paths, Exit
   if (totals.interrupted) throw Error("interrupted", ExitCode::kInterrupted);
   if (totals.stored == 0) throw Error("no capture could be read", ExitCode::kFailed);
   exit_code = totals.exit_code();
-  AdoptErrorTexts(database);
+  // Who names the run has said what belongs together.
+  if (!run) AdoptErrorTexts(database);
 }
 
 void CheckRun(Database& database, const std::string& run) {

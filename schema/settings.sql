@@ -95,5 +95,7 @@ INSERT INTO settings (name, setting, meaning) VALUES
    'padding of the listed buffers below which nothing is said'),
   ('padding_warning_percent', 25,
    'share of the program from which padding is a warning'),
+  ('listed_buffers_max', 15,
+   'buffers of an error text from which its list may be cut: XLA prints the 15 or 20 largest'),
   ('items_max', 20,
    'evidence rows that a finding lists');

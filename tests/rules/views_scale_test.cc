@@ -57,7 +57,7 @@ TEST(ViewsScaleTest, WithTheCapturesAndNotWithTheirSquare) {
   ASSERT_GT(many.Integer("SELECT COUNT(*) FROM failed_live_groups"), kMany);
   for (const CatalogueEntry& entry : Catalogue::Get().entries()) {
     // Every run beside every other: the square is what it answers.
-    if (entry.id == "run_comparison") continue;
+    if (entry.id == "run_comparison" || entry.id == "failure_comparison") continue;
     const int64_t base = StepsOf(few.database(), entry.id);
     EXPECT_LE(StepsOf(many.database(), entry.id), kMostTimes * base + kAlways) << entry.id;
   }
@@ -74,6 +74,33 @@ TEST(ViewsScaleTest, APairOfRunsWithoutTheOthers) {
   }
   const std::string pair = "run_comparison WHERE base_run = 'run1' AND new_run = 'run2'";
   ASSERT_GT(many.Integer("SELECT COUNT(*) FROM " + pair), 0);
+  EXPECT_LE(StepsOf(many.database(), pair), kMostTimes * StepsOf(few.database(), pair));
+}
+
+// Failures in error texts are paired for the two runs that are asked for alone.
+TEST(ViewsScaleTest, APairOfFailuresWithoutTheOthers) {
+  const auto ingest = [](RuleDatabase& database, int run) {
+    std::string text =
+        "RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran out of memory in memory space "
+        "hbm. Used 21.00G of 15.75G hbm. Exceeded hbm capacity by 5.25G.\n\n  Largest program "
+        "allocations in hbm:\n\n";
+    for (int i = 1; i <= 20; ++i) {
+      const std::string number = std::to_string(i);
+      text += "  " + number + ". Size: 1.00G\n     Operator: op_name=\"jit(f)/op" + number +
+              "\" source_file=\"/app/err.py\" source_line=" + number + "\n     Shape: f32[" +
+              std::to_string(run + 1) +
+              ",4096]{1,0}\n     Unpadded size: 1.00G\n     XLA label: fusion." + number +
+              " = fusion(p)\n     Allocation type: HLO temp\n     ==========================\n\n";
+    }
+    database.IngestText(text, "run" + std::to_string(run));
+  };
+  RuleDatabase few, many;
+  for (int i = 0; i < kMany; ++i) {
+    if (i < kFew) ingest(few, i);
+    ingest(many, i);
+  }
+  const std::string pair = "failure_comparison WHERE base_run = 'run1' AND new_run = 'run2'";
+  ASSERT_EQ(many.Integer("SELECT COUNT(*) FROM " + pair + " AND kind = 'buffer'"), 20);
   EXPECT_LE(StepsOf(many.database(), pair), kMostTimes * StepsOf(few.database(), pair));
 }
 
