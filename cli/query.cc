@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <chrono>
 #include <iostream>
@@ -11,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/interrupt.h"
@@ -18,6 +21,8 @@
 #include "cli/units.h"
 #include "cli/verbs.h"
 #include "queries/catalogue.h"
+#include "queries/materialize.h"
+#include "schema/sql_names.h"
 
 namespace oomdb {
 namespace {
@@ -58,6 +63,22 @@ std::string ReadSql(const std::string& argument) {
   return std::string(std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>());
 }
 
+// The findings, their items and remedies stand on the same blocks. Who asks for them has the blocks
+// computed once, as the report has: faster, and more so where they are joined.
+void PrepareFindings(Database& database, std::string sql, SandboxLimits* limits) {
+  std::transform(sql.begin(), sql.end(), sql.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::vector<std::string_view> names = SqlNames(sql);
+  const bool asked = std::any_of(names.begin(), names.end(), [](std::string_view name) {
+    return name == "findings" || name == "finding_items" || name == "remedies";
+  });
+  if (!asked) return;
+  const auto begun = std::chrono::steady_clock::now();
+  RunWithin(database, *limits, [&] { MaterializeRules(database, Catalogue::Get()); });
+  limits->used = std::chrono::duration_cast<std::chrono::milliseconds>(
+      std::chrono::steady_clock::now() - begun);
+}
+
 void Run(const Options& options) {
   const std::string sql = ReadSql(options.sql);
   Parameters parameters;
@@ -78,6 +99,7 @@ void Run(const Options& options) {
       Database::OpenReadOnly(RequireDatabase(options.database), Catalogue::Get().views(),
                              ReadSettingOptions(options.settings));
   RefuseToOverwriteInputs(options.output.file, {options.database});
+  PrepareFindings(database, sql, &limits);
   Output output(options.output);
   std::optional<TableWriter> table;
   std::vector<bool> sentences;  // Which columns are.

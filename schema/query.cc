@@ -105,11 +105,44 @@ void BindAll(sqlite3_stmt* statement, const Parameters& parameters) {
   }
 }
 
+// Interrupts what runs on a connection past the deadline and on request.
+class Deadline {
+ public:
+  Deadline(sqlite3* handle, const SandboxLimits& limits)
+      : handle_(handle), limits_(limits), end_(Clock::now() + limits.timeout - limits.used) {
+    sqlite3_progress_handler(handle, kProgressSteps, &Deadline::Progress, this);
+  }
+  ~Deadline() { sqlite3_progress_handler(handle_, 0, nullptr, nullptr); }
+  Deadline(const Deadline&) = delete;
+  Deadline& operator=(const Deadline&) = delete;
+
+  // After SQLITE_INTERRUPT.
+  [[noreturn]] void Throw() const {
+    if (Stopped()) throw Error("interrupted", ExitCode::kInterrupted);
+    throw Error(fmt::format(
+        "the query took longer than {} s and was stopped; give it more time with --timeout",
+        std::chrono::duration<double>(limits_.timeout).count()));
+  }
+
+ private:
+  bool Stopped() const {
+    return limits_.stop != nullptr && limits_.stop->load(std::memory_order_relaxed);
+  }
+  static int Progress(void* self) {
+    const auto* deadline = static_cast<const Deadline*>(self);
+    return deadline->Stopped() || Clock::now() > deadline->end_;
+  }
+
+  sqlite3* const handle_;
+  const SandboxLimits limits_;
+  const Clock::time_point end_;
+};
+
 // The guards on a connection while SQL from anybody runs.
 class Sandbox {
  public:
   Sandbox(sqlite3* handle, const SandboxLimits& limits)
-      : handle_(handle), limits_(limits), deadline_(Clock::now() + limits.timeout) {
+      : handle_(handle), deadline_(handle, limits) {
     sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
     sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
     sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, nullptr);
@@ -124,13 +157,9 @@ class Sandbox {
     sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 0);
     sqlite3_limit(handle, SQLITE_LIMIT_WORKER_THREADS, 0);
     sqlite3_set_authorizer(handle, &Sandbox::Authorize, this);
-    sqlite3_progress_handler(handle, kProgressSteps, &Sandbox::Progress, this);
   }
   // The limits and the authorizer's "no" stay; only the pointers to this object go.
-  ~Sandbox() {
-    sqlite3_progress_handler(handle_, 0, nullptr, nullptr);
-    sqlite3_set_authorizer(handle_, &Sandbox::DenyAll, nullptr);
-  }
+  ~Sandbox() { sqlite3_set_authorizer(handle_, &Sandbox::DenyAll, nullptr); }
   Sandbox(const Sandbox&) = delete;
   Sandbox& operator=(const Sandbox&) = delete;
 
@@ -143,10 +172,7 @@ class Sandbox {
     }
     switch (sqlite3_errcode(handle_)) {
       case SQLITE_INTERRUPT:
-        if (Stopped()) throw Error("interrupted", ExitCode::kInterrupted);
-        throw Error(fmt::format(
-            "the query took longer than {} s and was stopped; give it more time with --timeout",
-            std::chrono::duration<double>(limits_.timeout).count()));
+        deadline_.Throw();
       case SQLITE_TOOBIG:
         throw Error(
             fmt::format("a text in the query is too long: SQL up to {} bytes, values up to {}",
@@ -160,15 +186,6 @@ class Sandbox {
   }
 
  private:
-  bool Stopped() const {
-    return limits_.stop != nullptr && limits_.stop->load(std::memory_order_relaxed);
-  }
-
-  static int Progress(void* self) {
-    const auto* sandbox = static_cast<const Sandbox*>(self);
-    return sandbox->Stopped() || Clock::now() > sandbox->deadline_;
-  }
-
   static int DenyAll(void*, int, const char*, const char*, const char*, const char*) {
     return SQLITE_DENY;
   }
@@ -221,8 +238,7 @@ class Sandbox {
   }
 
   sqlite3* const handle_;
-  const SandboxLimits limits_;
-  const Clock::time_point deadline_;
+  const Deadline deadline_;
   std::string denied_;
 };
 
@@ -287,6 +303,17 @@ Rows Query(Database& database, const std::string& sql, const Parameters& paramet
     result.rows.push_back(std::move(row));
   }
   return result;
+}
+
+void RunWithin(Database& database, const SandboxLimits& limits, const std::function<void()>& work) {
+  sqlite3* const handle = database.connection().getHandle();
+  const Deadline deadline(handle, limits);
+  try {
+    work();
+  } catch (const SQLite::Exception& error) {
+    if (error.getErrorCode() == SQLITE_INTERRUPT) deadline.Throw();
+    throw;
+  }
 }
 
 void QueryInSandbox(Database& database, std::string_view sql, const Parameters& parameters,

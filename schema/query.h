@@ -37,7 +37,12 @@ Rows Query(Database& database, const std::string& sql, const Parameters& paramet
 struct SandboxLimits {
   std::chrono::milliseconds timeout = std::chrono::seconds(60);
   const std::atomic<bool>* stop = nullptr;  // Ends the query when it becomes true; may be null.
+  std::chrono::milliseconds used{0};        // Of the timeout, before the query.
 };
+
+// Runs `work`, which asks `database` with SQL of the program's own, within the limits. Throws Error
+// past the deadline and on `stop` as QueryInSandbox does.
+void RunWithin(Database& database, const SandboxLimits& limits, const std::function<void()>& work);
 
 // What takes the result as it comes.
 struct RowSink {

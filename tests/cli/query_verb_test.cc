@@ -66,6 +66,28 @@ TEST_F(QueryVerbTest, TheDeadlineHolds) {
   EXPECT_EQ(Query("\"SELECT 1\" --timeout -1").exit_code, 2);
 }
 
+// They are computed in another way than the views that they are made of.
+TEST_F(QueryVerbTest, FindingsAreThoseOfTheRules) {
+  ASSERT_EQ(Oomdb("ingest --db oom.db " OOMDB_SOURCE_DIR "/sample_dbs/captures").exit_code, 0);
+  const auto csv = [&](const std::string& sql) {
+    return Query("\"" + sql + "\" --format csv --set growth_min_bytes=1").out;
+  };
+  const std::string columns = "capture_id, device_id, module_id, severity, title, detail, bytes";
+  for (const std::string rule : {"grows_per_execution", "step_does_not_fit", "allocator_retry"}) {
+    const std::string order = " ORDER BY capture_id, device_id, module_id";
+    const std::string expected = csv("SELECT " + columns + " FROM " + rule + order);
+    EXPECT_THAT(expected, HasSubstr(" bytes"));
+    EXPECT_EQ(csv("SELECT " + columns + " FROM Findings WHERE rule = '" + rule + "'" + order),
+              expected);
+  }
+  EXPECT_EQ(csv("SELECT COUNT(*) AS n FROM grows_per_execution_items"),
+            csv("SELECT COUNT(*) AS n FROM finding_items WHERE finding_id LIKE "
+                "'grows_per_execution:%'"));
+  const Outcome late = Query("\"SELECT * FROM findings\" --timeout 0.000001");
+  EXPECT_EQ(late.exit_code, 1);
+  EXPECT_THAT(late.err, HasSubstr("--timeout"));
+}
+
 TEST_F(QueryVerbTest, SettingsHoldForThisCall) {
   const std::string ask =
       "\"SELECT setting FROM settings WHERE name = 'capacity_bytes'\" --format csv";
