@@ -9,10 +9,10 @@
 
 #include "ingest/base/phases.h"
 #include "ingest/plan/plan.h"
+#include "ingest/starts/failed_starts.h"
+#include "ingest/starts/module_starts.h"
 #include "schema/bulk_insert.h"
 #include "schema/capture_tables.h"
-#include "schema/failed_starts.h"
-#include "schema/module_starts.h"
 #include "schema/plan_writer.h"
 #include "schema/statement_cache.h"
 #include "schema/string_table.h"

@@ -1,4 +1,4 @@
-#include "schema/failed_starts.h"
+#include "ingest/starts/failed_starts.h"
 
 #include <algorithm>
 #include <set>

@@ -1,4 +1,4 @@
-#include "schema/module_starts.h"
+#include "ingest/starts/module_starts.h"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // What else was live when an execution failed: by origin, without the parameters of its own module.
 // Found once, while a capture is written (stored_failed_live).
-#ifndef OOMDB_SCHEMA_FAILED_STARTS_H_
-#define OOMDB_SCHEMA_FAILED_STARTS_H_
+#ifndef OOMDB_INGEST_STARTS_FAILED_STARTS_H_
+#define OOMDB_INGEST_STARTS_FAILED_STARTS_H_
 
 #include <cstdint>
 #include <map>
@@ -63,4 +63,4 @@ class FailedStartsBuilder {
 
 }  // namespace oomdb
 
-#endif  // OOMDB_SCHEMA_FAILED_STARTS_H_
+#endif  // OOMDB_INGEST_STARTS_FAILED_STARTS_H_

@@ -1,8 +1,8 @@
 // What was in use at the starts of a module's executions, and what its intervals left behind: the
 // same numbers for every question about growth, so they are computed once, while a capture is
 // written, and stored (stored_module_starts, stored_start_steps).
-#ifndef OOMDB_SCHEMA_MODULE_STARTS_H_
-#define OOMDB_SCHEMA_MODULE_STARTS_H_
+#ifndef OOMDB_INGEST_STARTS_MODULE_STARTS_H_
+#define OOMDB_INGEST_STARTS_MODULE_STARTS_H_
 
 #include <cstdint>
 #include <map>
@@ -84,4 +84,4 @@ class ModuleStartsBuilder {
 
 }  // namespace oomdb
 
-#endif  // OOMDB_SCHEMA_MODULE_STARTS_H_
+#endif  // OOMDB_INGEST_STARTS_MODULE_STARTS_H_
