@@ -55,6 +55,13 @@ constexpr std::chrono::milliseconds kPause(2);
 // What is larger begins a group of its own: to read it takes longer than to commit.
 constexpr int64_t kLargeFileBytes = int64_t{16} << 20;
 
+// Who knows how long the other end takes: of standard input, of a named pipe, of `<(zcat log)`.
+bool IsPipe(const IngestTask& task) {
+  if (!task.is_file() || task.in_folder || task.dump != nullptr) return false;
+  std::error_code error;
+  return task.path == "-" || !fs::is_regular_file(task.path, error);
+}
+
 class Job {
  public:
   Job(Database& database, const IngestRequest& request, IngestObserver& observer,
@@ -89,8 +96,7 @@ class Job {
     for (size_t i = 0; i < tasks.size(); ++i) {
       if (Stopped()) totals_.interrupted = true;
       if (totals_.interrupted) break;
-      // Who knows how long the other end of a pipe takes.
-      const bool takes_time = tasks[i].path == "-" || tasks[i].bytes > kLargeFileBytes;
+      const bool takes_time = IsPipe(tasks[i]) || tasks[i].bytes > kLargeFileBytes;
       const bool old = group_.age() > kGroupTime;
       if (takes_time || old) EndGroup();
       if (old) std::this_thread::sleep_for(kPause);

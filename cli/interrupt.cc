@@ -1,5 +1,6 @@
 #include "cli/interrupt.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -33,6 +34,12 @@ void Catch(int signal, void (*handler)(int), int flags) {
   sigaction(signal, &action, nullptr);
 }
 
+bool StandardInputIsPipe() {
+  struct stat status = {};
+  return ::fstat(STDIN_FILENO, &status) == 0 &&
+         (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode));
+}
+
 void CatchStopRequests() {
   // Back to the default after the first.
   Catch(SIGINT, RequestStop, static_cast<int>(SA_RESETHAND));
@@ -51,13 +58,17 @@ void IgnoreBrokenPipes() { std::signal(SIGPIPE, SIG_IGN); }
 
 const std::atomic<bool>& StopRequested() { return stop_requested; }
 
-ReadsStandardInput::ReadsStandardInput() : terminal_(::isatty(STDIN_FILENO) == 1) {
-  if (!terminal_) Catch(SIGINT, ReadOn, 0);
+ReadsStandardInput::ReadsStandardInput() : pipe_(StandardInputIsPipe()) {
+  if (pipe_) {
+    Catch(SIGINT, ReadOn, 0);
+  } else {
+    Catch(SIGINT, SIG_DFL, 0);
+    Catch(SIGTERM, SIG_DFL, 0);
+  }
 }
 
 ReadsStandardInput::~ReadsStandardInput() {
-  if (terminal_) return;
-  stop_requested.store(false, std::memory_order_relaxed);
+  if (pipe_) stop_requested.store(false, std::memory_order_relaxed);
   CatchStopRequests();
 }
 

@@ -19,8 +19,9 @@ const std::atomic<bool>& StopRequested();
 
 // While one of these lives, standard input is being read. A Ctrl-C goes to all of `train.py |
 // oomdb report -` and is meant for the program that writes: what that says until it ends is read on
-// and reported, which a line says once. A SIGTERM too; the second one ends this program. Nothing
-// changes where standard input is a terminal.
+// and reported, which a line says once. A SIGTERM too; the second one ends this program. Where
+// nobody else gets the Ctrl-C, as at a terminal, it ends this program at once: a read that waits
+// for a person comes to no safe place.
 class ReadsStandardInput {
  public:
   ReadsStandardInput();
@@ -29,7 +30,7 @@ class ReadsStandardInput {
   ReadsStandardInput& operator=(const ReadsStandardInput&) = delete;
 
  private:
-  const bool terminal_;
+  const bool pipe_;
 };
 
 }  // namespace oomdb

@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 #include <sys/vfs.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <filesystem>
 #include <mutex>
 #include <set>
@@ -57,6 +59,19 @@ void RefuseNetworkFileSystem(const std::string& path) {
       fmt::format("{}: it is on {}, where file locks can't be trusted; ingest into a file on a "
                   "local disk of each host, then unite them with `oomdb merge`",
                   path, name));
+}
+
+// SQLite finds out at the first page that it writes: each capture would be rejected then.
+void RefuseReadOnlyFolder(const std::string& path) {
+  std::error_code unresolved;
+  const fs::path file = fs::weakly_canonical(path, unresolved);  // As SQLite, which follows links.
+  if (unresolved) return;
+  const fs::path folder = file.parent_path();
+  if (::access(folder.c_str(), W_OK) == 0 || (errno != EACCES && errno != EROFS)) return;
+  throw Error(fmt::format(
+      "{}: can't be written: SQLite keeps its journal beside it, in {} ({}); name a file in a "
+      "folder that can be written with --db",
+      path, folder.string(), std::generic_category().message(errno)));
 }
 
 // Reads the file's header, so only after Inspect.
@@ -215,6 +230,7 @@ Database Database::OpenForIngest(const std::string& path, std::span<const ViewDe
   if (must_exist && !fs::exists(path)) throw Error(fmt::format("{}: no such database", path));
   if (fs::is_directory(path)) throw Error(fmt::format("{}: a folder; --db names a file", path));
   RefuseNetworkFileSystem(path);
+  RefuseReadOnlyFolder(path);
   std::unique_ptr<SQLite::Database> connection =
       Connect(path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
   int version = 0;

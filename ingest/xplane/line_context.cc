@@ -5,14 +5,16 @@
 #include <map>
 #include <string>
 #include <tuple>
+#include <unordered_map>
 
 namespace oomdb {
 namespace {
 
 using Spans = std::vector<std::pair<int64_t, int64_t>>;
 
-// Of a gap between two executions at most this many events are kept, latest first, and as many
-// container calls: a gap can hold a whole program's Python frames.
+// Of a gap between two executions at most this many events are kept, latest first, as many
+// container calls, and of as many other names the latest: a gap can hold a whole program's Python
+// frames, and who keeps something may stand before thousands of them.
 constexpr size_t kMaxWindowEvents = 512;
 
 // Whether the Python frames around an event are worth their rows.
@@ -190,19 +192,38 @@ class WindowEvents {
     if (window != at_hand_) Flush();
     at_hand_ = window;
     latest_.push_back(event);
-    if (latest_.size() > kMaxWindowEvents) latest_.pop_front();
+    if (latest_.size() > kMaxWindowEvents) {
+      early_.insert_or_assign(latest_.front().metadata_id, latest_.front());
+      latest_.pop_front();
+    }
   }
   void Flush() {
+    KeepEarlyNames();
     kept_->insert(kept_->end(), latest_.begin(), latest_.end());
     latest_.clear();
   }
 
  private:
+  // The latest of each name that is not among the latest events; when there are too many,
+  // container calls first, as the view of the gap has them.
+  void KeepEarlyNames() {
+    for (const TimelineEvent& event : latest_) early_.erase(event.metadata_id);
+    std::vector<std::tuple<bool, int64_t, int64_t>> names;  // ..., start, name.
+    for (const auto& [name, event] : early_)
+      names.emplace_back(IsContainerCall(line_.NameOf(event)), event.start_ps, name);
+    std::sort(names.rbegin(), names.rend());
+    if (names.size() > kMaxWindowEvents) names.resize(kMaxWindowEvents);
+    for (const auto& [container, start_ps, name] : names) kept_->push_back(early_.at(name));
+    early_.clear();
+  }
+
   const HostLine& line_;
   std::vector<TimelineEvent>* kept_;
   size_t container_calls_ = 0;
   int64_t at_hand_ = -1;
-  std::deque<TimelineEvent> latest_;  // Of the window at hand.
+  // Of the window at hand.
+  std::deque<TimelineEvent> latest_;
+  std::unordered_map<int64_t, TimelineEvent> early_;  // By name, what is no longer in latest_.
 };
 
 // Hands the longest stretches back to the executions whose spans they were found in.

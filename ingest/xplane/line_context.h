@@ -17,8 +17,8 @@ struct LineContext {
   // Keep every event that encloses one of these (times of allocations, executions, transfers...),
   // sorted.
   std::vector<int64_t> points_ps;
-  // Keep what starts in these, latest first when there is too much, and every container call;
-  // sorted, disjoint.
+  // Keep what starts in these, when there is too much the latest, container calls and the latest
+  // of each name; sorted, disjoint.
   std::vector<std::pair<int64_t, int64_t>> windows;
   // For these spans, find the longest stretch in which the thread recorded nothing; sorted,
   // disjoint.

@@ -65,6 +65,22 @@ TEST_F(IngestManyTest, WithoutRoomOnDiskEveryCaptureIsAccountedFor) {
   EXPECT_EQ(Ask("SELECT COUNT(*) FROM captures"), std::to_string(kCaptures));
 }
 
+// What a pipe gives takes as long as the other end wants: what came before is stored by then, and
+// nobody waits for the database.
+TEST_F(IngestManyTest, APipeKeepsNothingWaiting) {
+  WriteCaptures("many", 0, 2);
+  const Outcome outcome = Shell(
+      "mkfifo train.log; (tries=0; while [ $tries -lt 30 ]; do tries=$((tries + 1)); "
+      "oomdb query --db oom.db --format csv 'SELECT COUNT(*) FROM captures' > count "
+      "2> err; [ \"$(tail -n 1 count)\" = 1 ] && break; sleep 0.1; done; "
+      "timeout -s KILL 10 oomdb ingest --db oom.db many/1001.xplane.pb 2> err; "
+      "echo $tries > tries; echo a log) > train.log & "
+      "oomdb ingest --db oom.db many/1000.xplane.pb train.log; wait");
+  EXPECT_THAT(outcome.err, HasSubstr("2 stored"));
+  EXPECT_LT(std::stoi(Read("tries")), 30);
+  EXPECT_EQ(Ask("SELECT COUNT(*) FROM captures"), "3");
+}
+
 TEST_F(IngestManyTest, TheManifestNamesRunsHostsAndLabels) {
   WriteCaptures("runs/many", 0, 3);
   WriteCaptures("runs/one", 3, 1);

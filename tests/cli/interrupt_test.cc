@@ -1,6 +1,11 @@
 // Ctrl-C: what was stored before is kept, and the exit code says so.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <string>
 
 #include "cli/self_test_capture.h"
 #include "tests/cli/program.h"
@@ -53,6 +58,24 @@ TEST_F(InterruptTest, WhatAPipeSaidUntilItEndedIsReported) {
   EXPECT_THAT(Read("report"), HasSubstr("KeyboardInterrupt"));
   EXPECT_EQ(Read("talk"),
             "oomdb: reads on until the program that writes ends; Ctrl-\\ ends oomdb\n");
+}
+
+// At a terminal nobody else is meant.
+TEST_F(InterruptTest, ATerminalIsNotReadToItsEnd) {
+  const int terminal = ::posix_openpt(O_RDWR | O_NOCTTY);
+  ASSERT_GE(terminal, 0);
+  ASSERT_EQ(::grantpt(terminal), 0);
+  ASSERT_EQ(::unlockpt(terminal), 0);
+  const std::string typed = "a line\n";
+  ASSERT_EQ(::write(terminal, typed.data(), typed.size()), static_cast<ssize_t>(typed.size()));
+  const Outcome outcome = Shell("oomdb report - --tee < " + std::string(::ptsname(terminal)) +
+                                " > report & pid=$!\n"
+                                "until grep -q 'a line' report; do sleep 0.01; done\n"
+                                "kill -INT $pid\n"
+                                "(sleep 10; kill -KILL $pid) & guard=$!\n"
+                                "wait $pid; code=$?; kill $guard; exit $code");
+  ::close(terminal);
+  EXPECT_EQ(outcome.exit_code, 130);
 }
 
 TEST_F(InterruptTest, AQueryStops) {

@@ -50,5 +50,18 @@ TEST(PaddingWasteTest, QuietForFullTilesAndForRounding) {
   EXPECT_THAT(database.Findings("padding_waste"), IsEmpty());
 }
 
+TEST(PaddingWasteTest, TooLittleOfItHasNoItemsEither) {
+  RuleDatabase database;
+  database.IngestText(
+      Report("  1. Size: 32.00G\n     Shape: f32[8192,1024,1024]{2,1,0:T(8,128)}\n\n  2. Size: "
+             "40.0K\n     Shape: s32[8,257]{1,0:T(8,128)}\n     Unpadded size: 8.0K\n     Extra "
+             "memory due to padding: 32.0K (5.0x expansion)\n"));
+  EXPECT_EQ(database.Integer("SELECT COUNT(*) FROM padding_parts"), 1);
+  EXPECT_THAT(database.Findings("padding_waste"), IsEmpty());
+  EXPECT_EQ(database.Integer("SELECT COUNT(*) FROM finding_items WHERE finding_id LIKE "
+                             "'padding_waste%'"),
+            0);
+}
+
 }  // namespace
 }  // namespace oomdb

@@ -3,6 +3,7 @@
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -14,6 +15,8 @@
 
 namespace oomdb {
 namespace {
+
+namespace fs = std::filesystem;
 
 using testing::AllOf;
 using testing::HasSubstr;
@@ -46,6 +49,16 @@ class DatabaseTest : public testing::Test {
   TestFolder folder_;
   const std::string path_ = folder_.File("oom.db");
 };
+
+TEST_F(DatabaseTest, AFolderWithoutRoomForItsJournalIsRefused) {
+  if (::geteuid() == 0) GTEST_SKIP() << "root writes everywhere";
+  MakeDatabase();
+  fs::permissions(fs::path(path_).parent_path(), fs::perms::owner_read | fs::perms::owner_exec);
+  const Error error = ErrorOf([&] { Database::OpenForIngest(path_, Views()); });
+  EXPECT_THAT(error.what(), AllOf(HasSubstr("oom.db: can't be written"), HasSubstr("journal")));
+  EXPECT_NO_THROW(Database::OpenReadOnly(path_, Views()));
+  fs::permissions(fs::path(path_).parent_path(), fs::perms::owner_all);
+}
 
 TEST_F(DatabaseTest, MarksItsFiles) {
   MakeDatabase();

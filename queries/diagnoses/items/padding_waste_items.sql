@@ -22,4 +22,5 @@ SELECT
   p.padding_bytes AS bytes,
   p.count
 FROM padding_parts p
+JOIN padding_waste w ON w.capture_id = p.capture_id AND w.module_id IS NOT DISTINCT FROM p.module_id
 WHERE p.position <= (SELECT s.setting FROM settings s WHERE s.name = 'items_max');
