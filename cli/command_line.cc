@@ -9,6 +9,7 @@
 #include <iostream>
 #include <system_error>
 
+#include "cli/interrupt.h"
 #include "cli/nearest.h"
 #include "cli/terminal.h"
 #include "cli/verbs.h"
@@ -98,7 +99,9 @@ int RunCommandLine(std::vector<std::string> arguments) {
   try {
     return Run(std::move(arguments));
   } catch (const Error& error) {
-    return Fail(error.what(), error.code());
+    // What fails after a Ctrl-C failed by it: a wait that was given up.
+    const bool by_stop = error.code() == ExitCode::kFailed && StopRequested();
+    return Fail(error.what(), by_stop ? ExitCode::kInterrupted : error.code());
   } catch (const std::bad_alloc&) {
     return Fail("more memory is needed than there is", ExitCode::kFailed);
   } catch (const std::exception& error) {

@@ -16,7 +16,7 @@
 #include "cli/options.h"
 #include "cli/terminal.h"
 #include "cli/verbs.h"
-#include "queries/catalogue.h"
+#include "cli/writing.h"
 #include "schema/query.h"
 
 namespace oomdb {
@@ -69,9 +69,7 @@ void Run(const Options& options) {
   if (options.run.empty() == options.capture.empty()) {
     throw Error("forget: one of --run and --capture is needed", ExitCode::kUsage);
   }
-  Database database =
-      Database::OpenForIngest(RequireDatabase(options.database), Catalogue::Get().views(),
-                              /*must_exist=*/true);
+  Database database = OpenToWrite(RequireDatabase(options.database), /*must_exist=*/true);
   const Rows found = Find(database, options);
   std::vector<int64_t> ids;
   for (const Row& row : found.rows) ids.push_back(std::get<int64_t>(row[0]));

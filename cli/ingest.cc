@@ -17,7 +17,7 @@
 #include "cli/tee.h"
 #include "cli/terminal.h"
 #include "cli/verbs.h"
-#include "queries/catalogue.h"
+#include "cli/writing.h"
 
 namespace oomdb {
 namespace {
@@ -180,8 +180,7 @@ ExitCode Run(const Options& options) {
   if (!options.manifest.empty()) request.items = ManifestItems(options.manifest);
 
   IgnoreBrokenPipes();
-  Database database =
-      Database::OpenForIngest(RequireDatabase(options.database), Catalogue::Get().views());
+  Database database = OpenToWrite(RequireDatabase(options.database));
   Talk talk(options.verbose);
   const IngestTotals totals = IngestPaths(database, request, talk, &StopRequested());
   if (const std::string summary = Summary(totals); !summary.empty()) talk.Line(summary);

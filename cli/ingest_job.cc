@@ -146,6 +146,7 @@ class Job {
     try {
       group_.Commit();
     } catch (const std::exception& error) {
+      totals_.interrupted = totals_.interrupted || Stopped();
       RejectGroup(error.what());
     }
     for (const Outcome& outcome : outcomes_) Tell(outcome);
@@ -230,6 +231,10 @@ class Job {
     } catch (const std::exception& error) {
       // The database refused a row or has no room; this capture is undone.
       if (group_.lost()) RejectGroup(error.what());
+      if (Stopped()) {  // It was waiting for another program.
+        totals_.interrupted = true;
+        return;
+      }
       Reject(task, fmt::format("can't be stored: {}", error.what()));
     }
   }

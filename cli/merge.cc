@@ -15,7 +15,7 @@
 #include "cli/options.h"
 #include "cli/terminal.h"
 #include "cli/verbs.h"
-#include "queries/catalogue.h"
+#include "cli/writing.h"
 
 namespace oomdb {
 namespace {
@@ -50,7 +50,7 @@ void Talk(const std::string& path, const MergeSummary& summary) {
 void Run(const Options& options) {
   IgnoreBrokenPipes();
   CheckInputs(options);
-  Database out = Database::OpenForIngest(options.out, Catalogue::Get().views());
+  Database out = OpenToWrite(options.out);
   for (const std::string& path : options.in) {
     if (StopRequested()) {
       throw Error("interrupted: what came before is merged; the same command goes on",

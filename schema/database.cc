@@ -7,11 +7,13 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <mutex>
 #include <set>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 #include "schema/migrations.h"
@@ -211,6 +213,28 @@ void ShadowWithOurs(SQLite::Database& connection, std::span<const ViewDefinition
 
 }  // namespace
 
+// What SQLite asks while a lock is not to be had.
+struct Database::Busy {
+  BusyHandler handler;
+  std::chrono::steady_clock::time_point begun;
+
+  void Watch(SQLite::Database& connection) {
+    sqlite3_busy_handler(connection.getHandle(), &Busy::Wait, this);
+  }
+
+  // `asked`: how often for this lock. 0: give up.
+  static int Wait(void* self, int asked) {
+    auto* const busy = static_cast<Busy*>(self);
+    const auto now = std::chrono::steady_clock::now();
+    if (asked == 0) busy->begun = now;
+    const auto waited = std::chrono::duration_cast<std::chrono::milliseconds>(now - busy->begun);
+    if (waited.count() > kBusyTimeoutMs || !busy->handler(waited)) return 0;
+    // Often at first: most locks are short.
+    std::this_thread::sleep_for(std::chrono::milliseconds(std::min(1 + asked * 5, 100)));
+    return 1;
+  }
+};
+
 Database::Database(std::unique_ptr<SQLite::Database> connection, std::string path)
     : connection_(std::move(connection)),
       statements_(std::make_unique<StatementCache>(*connection_)),
@@ -221,18 +245,24 @@ Database& Database::operator=(Database&& other) noexcept {
   connection_ = std::move(other.connection_);
   path_ = std::move(other.path_);
   waiting_views_ = std::move(other.waiting_views_);
+  busy_ = std::move(other.busy_);
   return *this;
 }
 Database::~Database() = default;
 
 Database Database::OpenForIngest(const std::string& path, std::span<const ViewDefinition> views,
-                                 bool must_exist) {
+                                 bool must_exist, BusyHandler busy) {
   if (must_exist && !fs::exists(path)) throw Error(fmt::format("{}: no such database", path));
   if (fs::is_directory(path)) throw Error(fmt::format("{}: a folder; --db names a file", path));
   RefuseNetworkFileSystem(path);
   RefuseReadOnlyFolder(path);
   std::unique_ptr<SQLite::Database> connection =
       Connect(path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+  auto watch = std::make_unique<Busy>();
+  if (busy) {
+    watch->handler = std::move(busy);
+    watch->Watch(*connection);
+  }
   int version = 0;
   // Looked at before the lock, so that a foreign file isn't even locked.
   Inspect(*connection, path, &version);
@@ -253,7 +283,9 @@ Database Database::OpenForIngest(const std::string& path, std::span<const ViewDe
   } catch (const SQLite::Exception& error) {
     throw Error(fmt::format("{}: can't be written: {}", path, error.what()));
   }
-  return Database(std::move(connection), path);
+  Database database(std::move(connection), path);
+  database.busy_ = std::move(watch);
+  return database;
 }
 
 Database Database::OpenReadOnly(const std::string& path, std::span<const ViewDefinition> views,

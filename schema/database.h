@@ -9,7 +9,9 @@
 #ifndef OOMDB_SCHEMA_DATABASE_H_
 #define OOMDB_SCHEMA_DATABASE_H_
 
+#include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -39,14 +41,19 @@ struct ViewDefinition {
 // Values of settings that hold for one call (--set, --capacity). NULL: not set.
 using SettingOverrides = std::map<std::string, std::optional<int64_t>>;
 
+// Asked again and again while another program has the file, with how long that took so far. False:
+// wait no longer; what waits throws then.
+using BusyHandler = std::function<bool(std::chrono::milliseconds waited)>;
+
 class Database {
  public:
   // Opens `path` for writing, creates it when missing (unless `must_exist`), migrates an older one,
   // and stores `views` in it where their text differs. Throws Error: kForeignFile when the file is
   // not ours or is newer than this program; kFailed when it is on a network file system, can't be
-  // written, or is missing with `must_exist`.
+  // written, or is missing with `must_exist`. Other writers are waited for, here and later, as long
+  // as `busy` says, a quarter of an hour at most; without one as long as that.
   static Database OpenForIngest(const std::string& path, std::span<const ViewDefinition> views,
-                                bool must_exist = false);
+                                bool must_exist = false, BusyHandler busy = {});
 
   // Opens `path` for reading and makes `views` as temporary views. `overrides` and the settings
   // that the file lacks stand in a temporary table `settings`, which the views read. An older file
@@ -81,8 +88,11 @@ class Database {
   void ForgetView(std::string_view name) { waiting_views_.erase(name); }
 
  private:
+  struct Busy;
+
   Database(std::unique_ptr<SQLite::Database> connection, std::string path);
 
+  std::unique_ptr<Busy> busy_;  // Goes after the connection, which asks it.
   std::unique_ptr<SQLite::Database> connection_;
   std::unique_ptr<StatementCache> statements_;  // Goes before the connection.
   std::string path_;

@@ -8,6 +8,8 @@
 #include <string>
 
 #include "cli/self_test_capture.h"
+#include "schema/database.h"
+#include "schema/write_group.h"
 #include "tests/cli/program.h"
 
 namespace oomdb {
@@ -76,6 +78,19 @@ TEST_F(InterruptTest, ATerminalIsNotReadToItsEnd) {
                                 "wait $pid; code=$?; kill $guard; exit $code");
   ::close(terminal);
   EXPECT_EQ(outcome.exit_code, 130);
+}
+
+TEST_F(InterruptTest, AWaitForAnotherWriterIsSaidAndEnds) {
+  ASSERT_EQ(Oomdb("ingest --db oom.db logs").exit_code, 0);
+  Database other = Database::OpenForIngest(File("oom.db"), {});
+  WriteGroup held(other);
+  held.Begin();
+  const Outcome outcome = Shell(
+      "oomdb ingest --db oom.db logs 2> talk & pid=$!\n"
+      "until grep -q 'waits for another program that uses oom.db' talk; do sleep 0.01; done\n"
+      "kill -INT $pid; wait $pid");
+  EXPECT_EQ(outcome.exit_code, 130);
+  EXPECT_EQ(Read("talk").find("waits"), Read("talk").rfind("waits"));
 }
 
 TEST_F(InterruptTest, AQueryStops) {

@@ -1,0 +1,17 @@
+// The database that ingest, merge and forget write to.
+#ifndef OOMDB_CLI_WRITING_H_
+#define OOMDB_CLI_WRITING_H_
+
+#include <string>
+
+#include "schema/database.h"
+
+namespace oomdb {
+
+// Database::OpenForIngest with our views. While another program writes to the file, here and later,
+// a line on standard error says once that it is waited for; Ctrl-C ends the wait.
+Database OpenToWrite(const std::string& path, bool must_exist = false);
+
+}  // namespace oomdb
+
+#endif  // OOMDB_CLI_WRITING_H_
