@@ -80,11 +80,11 @@ shaped AS (
     z.buffers,
     z.bytes,
     CASE WHEN w.digits IS NULL THEN 0 ELSE 1 END AS square,
-    CASE WHEN z.shape LIKE 'bf16[%' THEN 1 ELSE 0 END AS bf16,
-    CASE WHEN z.shape LIKE 'f32[%' THEN 1 ELSE 0 END AS f32,
+    CASE WHEN LOWER(z.shape) LIKE 'bf16[%' THEN 1 ELSE 0 END AS bf16,
+    CASE WHEN LOWER(z.shape) LIKE 'f32[%' THEN 1 ELSE 0 END AS f32,
     CASE
-      WHEN z.shape LIKE 'bf16[%' THEN SUBSTR(z.shape, 5)
-      WHEN z.shape LIKE 'f32[%' THEN SUBSTR(z.shape, 4)
+      WHEN LOWER(z.shape) LIKE 'bf16[%' THEN SUBSTR(z.shape, 5)
+      WHEN LOWER(z.shape) LIKE 'f32[%' THEN SUBSTR(z.shape, 4)
     END AS dimensions
   FROM sizes z
   LEFT JOIN widths w

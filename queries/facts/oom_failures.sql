@@ -43,13 +43,13 @@ WITH staged AS (
     CASE
       WHEN COALESCE(o.memory_space, 'hbm') NOT IN ('hbm', 'gpu', 'host') THEN 'chip'
       WHEN o.memory_space = 'host' THEN 'host'
-      WHEN o.error_code LIKE 'E1%' OR o.kind LIKE 'T%' OR o.kind = 'D4' THEN 'compile'
+      WHEN LOWER(o.error_code) LIKE 'e1%' OR LOWER(o.kind) LIKE 't%' OR o.kind = 'D4' THEN 'compile'
       ELSE 'run'
     END AS stage
   FROM oom_events o
   -- M: what the compiler remarks on the way; K: statistics, of programs that fit.
   WHERE (o.fatal = 1 OR o.fatal IS NULL)
-    AND COALESCE(o.kind, '') NOT LIKE 'M%' AND COALESCE(o.kind, '') NOT LIKE 'K%'
+    AND LOWER(COALESCE(o.kind, '')) NOT LIKE 'm%' AND LOWER(COALESCE(o.kind, '')) NOT LIKE 'k%'
 ),
 ordered AS (
   SELECT

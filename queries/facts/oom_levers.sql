@@ -231,7 +231,7 @@ sized AS (
       WHEN 'shard_arguments' THEN CASE WHEN k.branch = 'arguments' THEN 1 ELSE 0 END
       WHEN 'shard_largest' THEN CASE WHEN k.branch = 'one_allocation' THEN 1 ELSE 0 END
       WHEN 'micro_batch' THEN CASE WHEN k.gradient_bytes > 0 THEN 1 ELSE 0 END
-      WHEN 'constants' THEN CASE WHEN k.kind LIKE 'G4%' THEN 1 ELSE 0 END
+      WHEN 'constants' THEN CASE WHEN LOWER(k.kind) LIKE 'g4%' THEN 1 ELSE 0 END
       WHEN 'smaller' THEN
         CASE WHEN k.branch IN ('accumulated', 'one_allocation', 'temps') THEN 1
           WHEN k.stage = 'compile' AND k.branch = 'unlisted' THEN 1 ELSE 0 END
