@@ -154,18 +154,18 @@ ordered AS (
     ROW_NUMBER() OVER (
       PARTITION BY k.device_id, k.module_id, k.role
       ORDER BY
-        k.size_bytes DESC,
-        k.each_bytes DESC,
-        k.bytes DESC,
-        k.kind,
+        k.size_bytes DESC NULLS LAST,
+        k.each_bytes DESC NULLS LAST,
+        k.bytes DESC NULLS LAST,
+        k.kind NULLS FIRST,
         k.shape NULLS FIRST,
         k.line NULLS LAST
     ) AS role_place,
     ROW_NUMBER() OVER (
       PARTITION BY k.device_id, k.module_id, k.square
       ORDER BY
-        k.each_bytes DESC,
-        k.kind,
+        k.each_bytes DESC NULLS LAST,
+        k.kind NULLS FIRST,
         k.shape NULLS FIRST,
         k.role NULLS FIRST,
         k.line NULLS LAST
@@ -256,8 +256,8 @@ SELECT
   -- buffer.
   CASE
     WHEN p.block_count >= 2
-      THEN CAST((p.forward_bytes - p.forward_bytes % p.block_count) / NULLIF(p.block_count,
-        0) AS BIGINT)
+      THEN CAST((p.forward_bytes - p.forward_bytes % NULLIF(p.block_count, 0))
+        / NULLIF(p.block_count, 0) AS BIGINT)
     ELSE COALESCE(p.block_buffer_bytes, 0)
   END AS forward_block_bytes,
   p.forward_line,

@@ -77,7 +77,8 @@ sized AS (
     CASE
       WHEN r.stage = 'run' OR r.stage = 'host' THEN o.requested_bytes
       ELSE COALESCE(
-        CASE WHEN o.sparse_core_bytes IS NOT NULL THEN o.requested_bytes END, o.used_bytes, o.requested_bytes, o.total_bytes)
+        CASE WHEN o.sparse_core_bytes IS NOT NULL THEN o.requested_bytes END, o.used_bytes,
+          o.requested_bytes, o.total_bytes)
     END AS needed_bytes,
     COALESCE(o.capacity_bytes, CASE WHEN r.stage <> 'chip' AND r.stage <> 'host' THEN
       e.capacity_bytes END) AS capacity_bytes

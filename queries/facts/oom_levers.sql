@@ -141,7 +141,8 @@ sized AS (
       WHEN 'holder' THEN
         'look for who holds the memory: jax.live_arrays(), device.memory_stats(), other'
           || ' processes on the device; hide it from a second framework'
-      WHEN 'sparse_serial' THEN 'handle the tables one after another: xla_sc_num_serialized_tables_to_optimize_hbm'
+      WHEN 'sparse_serial' THEN
+        'handle the tables one after another: xla_sc_num_serialized_tables_to_optimize_hbm'
       WHEN 'sparse_tables' THEN
         'check that tables are mod-sharded over all chips and features are 8 floats or wider;'
           || ' lower max_unique_nz_per_row and maximum_parallel_iterations'
