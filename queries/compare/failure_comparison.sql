@@ -27,9 +27,9 @@
 --   counts: the one of its captures and hosts that is shortest of memory. Buffers are paired by
 --   shape, JAX operation and Python line; what is left by shape and operation, where lines moved;
 --   by operation and line, and by operation, so that another batch shows as a buffer that shrank or
---   grew; then by shape and line, where operations have new names. One that no operation names can only be told by its shape. A text lists its largest
---   buffers only: one that is no larger than the least of a list that may be cut (setting
---   listed_buffers_max) has no change.
+--   grew; then by shape and line, where operations have new names. One that no operation names can
+--   only be told by its shape. A text lists its largest buffers only: one that is no larger than
+--   the least of a list that may be cut (setting listed_buffers_max) has no change.
 CREATE VIEW failure_comparison AS
 WITH runs AS (
   SELECT DISTINCT c.run FROM captures c WHERE c.run IS NOT NULL
@@ -225,8 +225,9 @@ sized AS (
     ROW_NUMBER() OVER (
       PARTITION BY k.base_run, k.new_run, k.stage, k.kind, k.name, k.step, k.pair_op, k.pair_shape,
         k.pair_line, k.is_new
-      ORDER BY k.bytes DESC, k.each_bytes DESC, k.shape NULLS LAST, k.op_name, k.source_file NULLS LAST,
-        k.source_line NULLS LAST
+      ORDER BY k.bytes DESC NULLS LAST, k.each_bytes DESC NULLS LAST, k.shape NULLS LAST,
+        k.op_name NULLS FIRST, k.source_file NULLS LAST, k.source_line NULLS LAST,
+        k.label NULLS LAST
     ) AS size_place
   FROM keyed k
 ),

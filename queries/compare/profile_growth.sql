@@ -23,7 +23,7 @@ WITH snapshots AS (
     c.capture_id, c.run, c.host,
     ROW_NUMBER() OVER (
       PARTITION BY c.run, c.host
-      ORDER BY c.started_unix_ns NULLS LAST, c.path, c.capture_id
+      ORDER BY c.started_unix_ns NULLS LAST, c.path NULLS FIRST, c.capture_id
     ) AS place
   FROM captures c
   WHERE c.kind = 'device_memory_profile' AND c.status = 'complete' AND c.run IS NOT NULL

@@ -96,7 +96,8 @@ paired AS (
       AS pairing,
     DENSE_RANK() OVER (
       PARTITION BY c.base_run, c.new_run, c.module_name
-      ORDER BY c.pair_place, c.same_shapes DESC, c.pair_signature, c.pair_number
+      ORDER BY c.pair_place, c.same_shapes DESC NULLS LAST, c.pair_signature NULLS FIRST,
+        c.pair_number
     ) AS place
   FROM counted c
 ),
@@ -151,8 +152,10 @@ parts AS (
   LEFT JOIN strings n ON n.string_id = p.op_name_id
   LEFT JOIN strings f ON f.string_id = p.source_file_id
 ),
--- Each step pairs off what is on both sides, the first so many of each, and leaves the rest. One
--- kind of window a select: SQLite looks no further down for the pair that is asked for than there.
+-- Each step pairs off what is on both sides, the first so many of each, and leaves the rest; which
+-- are the first is settled by all that is told of a buffer, or engines would leave different ones.
+-- One kind of window a select: SQLite looks no further down for the pair that is asked for than
+-- there.
 by_instruction_counts AS (
   SELECT
     p.base_run, p.new_run, p.is_new, p.module_name, p.place, p.pairing, p.kind, p.role, p.shape,
@@ -171,7 +174,8 @@ by_instruction AS (
     ROW_NUMBER() OVER (
       PARTITION BY c.base_run, c.new_run, c.module_name, c.place, c.kind, c.shape, c.instruction,
         c.is_new
-      ORDER BY c.op_name, c.source_line
+      ORDER BY c.op_name NULLS FIRST, c.source_line NULLS FIRST, c.source_file NULLS FIRST,
+        c.bytes DESC NULLS LAST, c.role NULLS FIRST
     ) AS number
   FROM by_instruction_counts c
 ),
@@ -196,7 +200,8 @@ by_line AS (
     ROW_NUMBER() OVER (
       PARTITION BY d.base_run, d.new_run, d.module_name, d.place, d.kind, d.shape, d.op_name,
         d.source_line, d.is_new
-      ORDER BY d.instruction
+      ORDER BY d.instruction NULLS FIRST, d.source_file NULLS FIRST, d.bytes DESC NULLS LAST,
+        d.role NULLS FIRST
     ) AS number
   FROM by_line_counts d
 ),
@@ -220,7 +225,8 @@ by_operation AS (
     ROW_NUMBER() OVER (
       PARTITION BY e.base_run, e.new_run, e.module_name, e.place, e.kind, e.shape, e.op_name,
         e.is_new
-      ORDER BY e.source_line NULLS LAST, e.instruction
+      ORDER BY e.source_line NULLS LAST, e.instruction NULLS FIRST, e.source_file NULLS FIRST,
+        e.bytes DESC NULLS LAST, e.role NULLS FIRST
     ) AS number
   FROM by_operation_counts e
 ),
@@ -233,7 +239,8 @@ unmatched AS (
     ROW_NUMBER() OVER (
       PARTITION BY o.base_run, o.new_run, o.module_name, o.place, o.kind, o.op_name,
         CASE WHEN o.kind = 'temp' AND o.op_name = '' THEN o.shape ELSE '' END, o.is_new
-      ORDER BY o.bytes DESC, o.shape, o.instruction
+      ORDER BY o.bytes DESC NULLS LAST, o.shape NULLS FIRST, o.instruction NULLS FIRST,
+        o.source_file NULLS FIRST, o.source_line NULLS FIRST, o.role NULLS FIRST
     ) AS size_place
   FROM by_operation o
   WHERE o.kind = 'module'

@@ -31,7 +31,7 @@ plans AS (
     m.remat_instruction_count,
     MAX(m.peak_bytes) OVER (PARTITION BY c.run, m.name) AS peak_bytes,
     ROW_NUMBER() OVER (
-      PARTITION BY c.run, m.name ORDER BY m.plan_bytes DESC, m.module_id
+      PARTITION BY c.run, m.name ORDER BY m.plan_bytes DESC NULLS LAST, m.module_id
     ) AS place
   FROM modules m
   JOIN captures c ON c.capture_id = m.capture_id
@@ -44,7 +44,7 @@ others AS (
     l.label,
     l.run,
     x.name || '=' || x.label || ' ' AS other,
-    ROW_NUMBER() OVER (PARTITION BY l.name, l.run ORDER BY x.name) AS place
+    ROW_NUMBER() OVER (PARTITION BY l.name, l.run ORDER BY x.name NULLS FIRST) AS place
   FROM run_labels l
   LEFT JOIN run_labels x ON x.run = l.run AND x.name <> l.name
 ),

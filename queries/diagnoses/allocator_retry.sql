@@ -68,7 +68,7 @@ ordered AS (
     w.launched,
     ROW_NUMBER() OVER (
       PARTITION BY w.capture_id, w.device_id, w.module_id
-      ORDER BY w.failed DESC, w.wait_ns DESC, w.start_ns, w.execution_id
+      ORDER BY w.failed DESC NULLS LAST, w.wait_ns DESC NULLS LAST, w.start_ns, w.execution_id
     ) AS place,
     CAST(SUM(w.retries) OVER (PARTITION BY w.capture_id, w.device_id,
       w.module_id) AS BIGINT) AS waits,

@@ -35,7 +35,7 @@ WITH helped AS (
     m.plan_bytes + f.others_bytes AS needs_bytes,
     ROW_NUMBER() OVER (
       PARTITION BY f.device_id
-      ORDER BY m.plan_bytes + f.others_bytes DESC, f.start_ns, f.execution_id
+      ORDER BY m.plan_bytes + f.others_bytes DESC NULLS LAST, f.start_ns, f.execution_id
     ) AS place
   FROM failed_executions f
   JOIN modules m ON m.module_id = f.module_id
@@ -63,7 +63,7 @@ SELECT
     || CASE WHEN h.execution_id IS NULL THEN ''
       ELSE ': raising the memory fraction would help' END AS title,
   'That is '
-    || CAST(CAST((100 * p.capacity_bytes - 100 * p.capacity_bytes % p.memory_bytes)
+    || CAST(CAST((100 * p.capacity_bytes - 100 * p.capacity_bytes % NULLIF(p.memory_bytes, 0))
       / NULLIF(p.memory_bytes, 0) AS BIGINT) AS VARCHAR(20))
     || ' % (measured): the memory fraction was set, or something else held memory when the program'
     || ' started.'

@@ -159,7 +159,8 @@ SELECT
       WHEN z.left_bytes IS NULL THEN ''
       WHEN z.left_bytes < z.growth_bytes THEN ' There is no room for one more execution (inferred).'
       ELSE ' At this rate the ' || CAST(z.capacity_bytes AS VARCHAR(20)) || ' bytes run out after '
-        || CAST(CAST((z.left_bytes - z.left_bytes % z.growth_bytes) / z.growth_bytes AS BIGINT)
+        || CAST(CAST((z.left_bytes - z.left_bytes % NULLIF(z.growth_bytes, 0))
+          / NULLIF(z.growth_bytes, 0) AS BIGINT)
           AS VARCHAR(20)) || ' more executions (inferred).'
     END AS detail,
   z.growth_bytes AS bytes

@@ -51,7 +51,7 @@ WITH worded AS (
     MIN(o.importance) OVER (PARTITION BY o.capture_id) AS first_importance,
     -- Of several devices the worst speaks.
     ROW_NUMBER() OVER (
-      PARTITION BY o.capture_id, o.metric ORDER BY o.excess DESC, o.device_id
+      PARTITION BY o.capture_id, o.metric ORDER BY o.excess DESC NULLS LAST, o.device_id NULLS FIRST
     ) AS place
   FROM host_oddities o
 ),

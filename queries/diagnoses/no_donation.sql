@@ -57,7 +57,8 @@ SELECT
     || ' more could be: the step returns a result of their shape and type that looks like updated'
     || ' state (inferred): '
     || CAST(s.bytes AS VARCHAR(20)) || ' bytes at most, '
-    || CAST(CAST((100 * s.bytes - 100 * s.bytes % d.plan_bytes) / NULLIF(d.plan_bytes, 0) AS BIGINT)
+    || CAST(CAST((100 * s.bytes - 100 * s.bytes % NULLIF(d.plan_bytes, 0))
+      / NULLIF(d.plan_bytes, 0) AS BIGINT)
       AS VARCHAR(20))
     || ' % of the plan of ' || CAST(d.plan_bytes AS VARCHAR(20)) || ' bytes (read).'
     || CASE

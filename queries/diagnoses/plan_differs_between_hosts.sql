@@ -34,7 +34,7 @@ WITH placed AS (
     m.instruction_count, COALESCE(m.platform, '') AS platform,
     ROW_NUMBER() OVER (
       PARTITION BY c.capture_id, m.name
-      ORDER BY m.plan_bytes DESC, m.instruction_count DESC, m.module_id
+      ORDER BY m.plan_bytes DESC NULLS LAST, m.instruction_count DESC NULLS LAST, m.module_id
     ) AS place
   FROM modules m
   JOIN captures c ON c.capture_id = m.capture_id
@@ -59,7 +59,8 @@ ordered AS (
     v.output_bytes, v.temp_bytes, v.instruction_count, v.platform, v.hosts, v.votes,
     ROW_NUMBER() OVER (
       PARTITION BY v.run, v.name, v.platform
-      ORDER BY v.votes DESC, v.plan_bytes, v.instruction_count, v.capture_id
+      ORDER BY v.votes DESC NULLS LAST, v.plan_bytes NULLS FIRST, v.instruction_count NULLS FIRST,
+        v.capture_id
     ) AS place
   FROM voted v
 ),

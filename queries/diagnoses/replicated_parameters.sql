@@ -93,7 +93,7 @@ SELECT
     || CAST(j.num_partitions AS VARCHAR(20)) || ' partitions they would take '
     || CAST(j.replicated_bytes - j.saving_bytes AS VARCHAR(20))
     || ' bytes on each device: ' || CAST(j.saving_bytes AS VARCHAR(20)) || ' bytes less, '
-    || CAST(CAST((100 * j.saving_bytes - 100 * j.saving_bytes % j.plan_bytes)
+    || CAST(CAST((100 * j.saving_bytes - 100 * j.saving_bytes % NULLIF(j.plan_bytes, 0))
       / NULLIF(j.plan_bytes, 0) AS BIGINT) AS VARCHAR(20))
     || ' % of the plan of ' || CAST(j.plan_bytes AS VARCHAR(20)) || ' bytes (read).'
     || CASE WHEN j.by_design = 1

@@ -47,7 +47,7 @@ ordered AS (
       || CAST(s.bytes AS VARCHAR(20)) || ' bytes)' AS words,
     ROW_NUMBER() OVER (
       PARTITION BY s.module_id, s.device_id
-      ORDER BY s.bytes DESC, s.kind, s.shape NULLS FIRST
+      ORDER BY s.bytes DESC NULLS LAST, s.kind NULLS FIRST, s.shape NULLS FIRST
     ) AS place
   FROM by_shape s
 ),

@@ -37,11 +37,11 @@ limits AS (
     p.remat_instruction_count, p.capture_id, p.module_id,
     ROW_NUMBER() OVER (
       PARTITION BY p.name, p.other_labels, p.module_name, p.fits
-      ORDER BY CASE WHEN p.fits = 1 THEN -p.label_number ELSE p.label_number END, p.plan_bytes,
-        p.capture_id
+      ORDER BY CASE WHEN p.fits = 1 THEN -p.label_number ELSE p.label_number END NULLS FIRST,
+        p.plan_bytes NULLS FIRST, p.capture_id
     ) AS place,
     DENSE_RANK() OVER (
-      PARTITION BY p.name, p.other_labels, p.module_name ORDER BY p.label_number
+      PARTITION BY p.name, p.other_labels, p.module_name ORDER BY p.label_number NULLS FIRST
     ) AS label_place
   FROM points p
 ),
@@ -68,7 +68,8 @@ told AS (
     s.name, s.other_labels, s.module_name, s.point_count, s.fitting, s.fitting_bytes,
     s.fitting_remat, s.failing, s.failing_bytes, s.capacity_bytes, s.capture_id, s.module_id,
     ROW_NUMBER() OVER (
-      PARTITION BY s.capture_id, s.module_id ORDER BY s.point_count DESC, s.name
+      PARTITION BY s.capture_id, s.module_id
+      ORDER BY s.point_count DESC NULLS LAST, s.name NULLS FIRST
     ) AS place
   FROM sweeps s
   WHERE s.failing IS NOT NULL
@@ -99,7 +100,10 @@ SELECT
     || CAST(t.failing_bytes AS VARCHAR(20)) || ' bytes at ' || t.name || '='
     || CAST(t.failing AS VARCHAR(20)) || ' (read), where '
     || CAST(t.capacity_bytes AS VARCHAR(20)) || ' bytes may be used'
-    || CASE WHEN t.other_labels <> '' THEN '; all with ' || t.other_labels || '(labels).' ELSE '.' END
+    || CASE
+      WHEN t.other_labels <> '' THEN '; all with ' || t.other_labels || '(labels).'
+      ELSE '.'
+    END
     || CASE WHEN t.fitting_remat > 0
       THEN ' At ' || t.name || '=' || CAST(t.fitting AS VARCHAR(20))
         || ' XLA already rematerializes ' || CAST(t.fitting_remat AS VARCHAR(20))

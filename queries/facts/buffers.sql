@@ -27,11 +27,12 @@
 --   at_peak: 1 when live at the heap peak, 0 when not, NULL without a trace
 --   frame_id: the innermost row of frames
 CREATE VIEW buffers AS
-SELECT m.module_id * 16777216 + b.position AS buffer_id, m.module_id, b.logical_buffer_id, b.allocation_index,
-  b.memory_space, b.class, b.role, rv.content AS role_via, b.bytes, b.unpadded_bytes, b.offset_bytes, b.dtype,
-  sh.content AS shape, la.content AS layout, ins.content AS instruction, b.shape_index, b.opcode,
-  op.content AS op_name, sf.content AS source_file, b.source_line, fn.content AS function_name, b.first_live,
-  b.last_live, b.at_peak, b.frame_id
+SELECT m.module_id * 16777216 + b.position AS buffer_id, m.module_id, b.logical_buffer_id,
+  b.allocation_index, b.memory_space, b.class, b.role, rv.content AS role_via, b.bytes,
+  b.unpadded_bytes, b.offset_bytes, b.dtype, sh.content AS shape, la.content AS layout,
+  ins.content AS instruction, b.shape_index, b.opcode, op.content AS op_name,
+  sf.content AS source_file, b.source_line, fn.content AS function_name, b.first_live, b.last_live,
+  b.at_peak, b.frame_id
 FROM stored_modules m
 JOIN stored_buffers b ON b.plan_id = m.plan_id
 LEFT JOIN strings rv ON rv.string_id = b.role_via_id

@@ -27,7 +27,8 @@ fresh AS (
     CAST(SUM(CASE WHEN o.role = 'other' THEN 1 ELSE 0 END) AS BIGINT) AS state_outputs,
     -- A scan stacks its gradients with dynamic-update-slice too: those are no cache.
     CAST(SUM(CASE
-      WHEN o.opcode IN ('dynamic-update-slice', 'scatter') AND COALESCE(o.role, 'other') <> 'backward'
+      WHEN o.opcode IN ('dynamic-update-slice', 'scatter')
+        AND COALESCE(o.role, 'other') <> 'backward'
         THEN 1
       ELSE 0
     END) AS BIGINT) AS cache_outputs

@@ -32,7 +32,7 @@ texts AS (
   FROM oom_events o
   JOIN captures c ON c.capture_id = o.capture_id
   WHERE o.memory_space IN ('hbm', 'gpu') AND o.capacity_bytes > 0
-    AND COALESCE(o.kind, '') NOT LIKE 'M%' AND COALESCE(o.kind, '') NOT LIKE 'K%'
+    AND LOWER(COALESCE(o.kind, '')) NOT LIKE 'm%' AND LOWER(COALESCE(o.kind, '')) NOT LIKE 'k%'
   GROUP BY c.run
 ),
 known AS (

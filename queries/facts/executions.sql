@@ -22,9 +22,10 @@
 --   thread: the thread of its span
 --   launch_event_id: the outermost PjitFunction span that launched it (host_events)
 CREATE VIEW executions AS
-SELECT e.execution_id, e.capture_id, e.device_id, e.module_id, n.content AS module_name, e.sequence, e.start_ns,
-  e.end_ns, e.launched, e.failed, e.in_use_at_start_bytes, e.peak_in_use_bytes, e.output_bytes, e.temp_bytes,
-  e.wait_ns, e.wait_evidence, e.retry_count, e.failed_allocation_index, t.content AS thread, e.launch_event_id
+SELECT e.execution_id, e.capture_id, e.device_id, e.module_id, n.content AS module_name, e.sequence,
+  e.start_ns, e.end_ns, e.launched, e.failed, e.in_use_at_start_bytes, e.peak_in_use_bytes,
+  e.output_bytes, e.temp_bytes, e.wait_ns, e.wait_evidence, e.retry_count,
+  e.failed_allocation_index, t.content AS thread, e.launch_event_id
 FROM stored_executions e
 LEFT JOIN strings n ON n.string_id = e.module_name_id
 LEFT JOIN strings t ON t.string_id = e.thread_id;

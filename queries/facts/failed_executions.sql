@@ -137,11 +137,12 @@ blocks AS (
     END AS others_bytes,
     s.free_bytes,
     s.free_source,
-    -- A full pool has no free block, and its fragmentation is 0 / 0.
+    -- A full pool has no free block, and its fragmentation is 0 / 0. A half is rounded up by some
+    -- engines and to the even by others: the thousandth moves it off the middle.
     CASE
       WHEN s.pool_bytes IS NULL THEN NULL
       WHEN s.free_bytes <= 0 THEN 0
-      ELSE CAST(ROUND((1e0 - s.fragmentation) * s.free_bytes) AS BIGINT)
+      ELSE CAST(ROUND((1e0 - s.fragmentation) * s.free_bytes + 1e-3) AS BIGINT)
     END AS largest_free_bytes,
     s.failure_place AS place
   FROM states s
@@ -167,7 +168,8 @@ wanted AS (
     w.allocation_index,
     w.class,
     w.bytes,
-    CAST(SUM(w.bytes) OVER (PARTITION BY b.capture_id, b.execution_id) AS BIGINT) AS still_needed_bytes,
+    CAST(SUM(w.bytes) OVER (PARTITION BY b.capture_id, b.execution_id) AS BIGINT)
+      AS still_needed_bytes,
     ROW_NUMBER() OVER (
       PARTITION BY b.capture_id, b.execution_id
       ORDER BY

@@ -19,7 +19,8 @@ SELECT
   e.module_id,
   g.execution_id,
   ROW_NUMBER() OVER (
-    PARTITION BY e.capture_id, g.execution_id ORDER BY g.bytes DESC, o.content
+    PARTITION BY e.capture_id, g.execution_id
+    ORDER BY g.bytes DESC NULLS LAST, o.content NULLS FIRST
   ) AS position,
   o.content AS origin,
   g.bytes,

@@ -74,11 +74,13 @@ tried AS (
     w.parts,
     CASE
       WHEN w.parts <= (SELECT t.setting FROM settings t WHERE t.name = 'micro_batches_max') THEN
-        n.batch_bytes - CAST((n.batch_bytes - n.batch_bytes % w.parts) / w.parts AS BIGINT)
+        n.batch_bytes - CAST((n.batch_bytes - n.batch_bytes % NULLIF(w.parts, 0))
+          / NULLIF(w.parts, 0) AS BIGINT)
     END AS batch_saving,
     CASE
       WHEN w.parts <= (SELECT t.setting FROM settings t WHERE t.name = 'shards_max') THEN
-        n.state_bytes - CAST((n.state_bytes - n.state_bytes % w.parts) / w.parts AS BIGINT)
+        n.state_bytes - CAST((n.state_bytes - n.state_bytes % NULLIF(w.parts, 0))
+          / NULLIF(w.parts, 0) AS BIGINT)
     END AS state_saving
   FROM needs n
   CROSS JOIN powers w

@@ -7,7 +7,8 @@
 --   source_file: the Python file
 --   source_line: its line
 --   function_name: its function
--- how to read: buffers.frame_id is the innermost frame of a buffer; follow parent_frame_id to the outermost.
+-- how to read: buffers.frame_id is the innermost frame of a buffer; follow parent_frame_id to the
+--   outermost.
 CREATE VIEW frames AS
 SELECT m.module_id, f.frame_id, f.parent_frame_id, sf.content AS source_file, f.source_line,
   fn.content AS function_name

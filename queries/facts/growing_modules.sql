@@ -17,8 +17,8 @@
 --   own_output_bytes: of these, outputs of this module (bytes)
 CREATE VIEW growing_modules AS
 -- The numbers of each module are computed as its capture is stored; what they mean depends on the
--- settings. The first step is a warm-up (compiling, tuning, the first outputs) once there are enough
--- others. The later half of the intervals is looked at for growth that is not steady.
+-- settings. The first step is a warm-up (compiling, tuning, the first outputs) once there are
+-- enough others. The later half of the intervals is looked at for growth that is not steady.
 WITH starts AS (
   SELECT
     m.capture_id, m.device_id, m.module_id, m.allocator_id, m.executions, m.first_start_ns,
@@ -40,8 +40,8 @@ WITH starts AS (
   WHERE m.executions >= (SELECT t.setting FROM settings t WHERE t.name = 'growth_min_executions')
 ),
 -- Only where in-use rises at all. Windows, not GROUP BY: after one SQLite takes the rows for so few
--- that it compares each with each in the joins to come. Subqueries would be evaluated again at every
--- mention.
+-- that it compares each with each in the joins to come. Subqueries would be evaluated again at
+-- every mention.
 stepped AS (
   SELECT
     s.capture_id, s.device_id, s.module_id, s.allocator_id, s.executions, s.first_start_ns,

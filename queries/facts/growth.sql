@@ -37,7 +37,7 @@ WITH chosen AS (
       ORDER BY
         CASE WHEN 2 * g.own_output_bytes >= g.survivor_bytes AND g.own_output_bytes > 0 THEN 0
           ELSE 1 END,
-        g.executions DESC,
+        g.executions DESC NULLS LAST,
         g.own_output_bytes DESC NULLS LAST,
         g.module_id
     ) AS place

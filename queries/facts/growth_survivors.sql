@@ -60,7 +60,7 @@ SELECT
   r.module_id,
   ROW_NUMBER() OVER (
     PARTITION BY r.capture_id, r.device_id
-    ORDER BY r.bytes DESC, r.own_sequence NULLS LAST, r.origin
+    ORDER BY r.bytes DESC NULLS LAST, r.own_sequence NULLS LAST, r.origin NULLS FIRST
   ) AS position,
   r.origin,
   r.own_sequence,

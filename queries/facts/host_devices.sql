@@ -1,5 +1,6 @@
 -- id: host_devices
--- title: Every device of every host: its memory figures, over the executions of its run's main module
+-- title: Every device of every host: its memory figures, over the executions of its run's main
+--   module
 -- columns:
 --   capture_id: the capture
 --   run: its run
@@ -76,9 +77,9 @@ ranked AS (
       ORDER BY
         CASE WHEN s.most_executions >= (SELECT t.setting FROM settings t
           WHERE t.name = 'growth_min_executions') THEN 0 ELSE 1 END,
-        s.devices DESC,
+        s.devices DESC NULLS LAST,
         s.plan_bytes DESC NULLS LAST,
-        s.module_name
+        s.module_name NULLS FIRST
     ) AS module_place
   FROM shared s
 ),

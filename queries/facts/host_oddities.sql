@@ -55,7 +55,7 @@ ranked AS (
     m.peer_key, m.importance, m.metric, m.badness,
     COUNT(*) OVER (PARTITION BY m.peer_key, m.metric) AS peers,
     ROW_NUMBER() OVER (
-      PARTITION BY m.peer_key, m.metric ORDER BY m.badness, m.device_id
+      PARTITION BY m.peer_key, m.metric ORDER BY m.badness NULLS FIRST, m.device_id NULLS FIRST
     ) AS place
   FROM measured m
   WHERE m.badness IS NOT NULL
@@ -74,7 +74,8 @@ spread AS (
     m.capture_id, m.device_id, m.device, m.module_id, m.module_name, m.common_place, m.job_hosts,
     m.peer_key, m.importance, m.metric, m.badness, m.peers, m.median,
     ROW_NUMBER() OVER (
-      PARTITION BY m.peer_key, m.metric ORDER BY ABS(m.badness - m.median), m.device_id
+      PARTITION BY m.peer_key, m.metric
+      ORDER BY ABS(m.badness - m.median) NULLS FIRST, m.device_id NULLS FIRST
     ) AS place
   FROM medians m
 ),

@@ -84,7 +84,10 @@ named AS (
     n.content AS event,
     -- A method of a built-in container has no file of its own; a function of that name in a file
     -- may be anything (an optimizer's update), so it comes second.
-    CASE WHEN w.word IS NOT NULL AND n.content NOT LIKE '%.py:%' THEN 1 ELSE 0 END AS container,
+    CASE
+      WHEN w.word IS NOT NULL AND LOWER(n.content) NOT LIKE '%.py:%' THEN 1
+      ELSE 0
+    END AS container,
     CASE WHEN w.word IS NOT NULL THEN 1 ELSE 0 END AS named_like_one,
     -- Python's own calls begin with $; only they can hold a reference that the program made.
     CASE WHEN n.content LIKE '$%' THEN 1 ELSE 0 END AS python,
@@ -93,7 +96,7 @@ named AS (
     s.count
   FROM summed s
   JOIN strings n ON n.string_id = s.name_id
-  LEFT JOIN words w ON n.content LIKE '% ' || w.word
+  LEFT JOIN words w ON LOWER(n.content) LIKE '% ' || w.word
   WHERE s.event_id = s.first_event_id
 ),
 ordered AS (
@@ -104,7 +107,7 @@ ordered AS (
     ROW_NUMBER() OVER (
       PARTITION BY r.capture_id, r.device_id, r.module_id
       ORDER BY r.container DESC, r.named_like_one DESC, r.encloses, r.python DESC,
-        r.last_start_ns DESC, r.event
+        r.last_start_ns DESC NULLS LAST, r.event NULLS FIRST
     ) AS position,
     r.event,
     r.container,

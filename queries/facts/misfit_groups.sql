@@ -43,8 +43,8 @@ SELECT
   ROW_NUMBER() OVER (
     PARTITION BY g.module_id, g.device_id
     ORDER BY
-      g.bytes DESC,
-      g.kind,
+      g.bytes DESC NULLS LAST,
+      g.kind NULLS FIRST,
       g.role NULLS FIRST,
       g.shape NULLS FIRST,
       g.op_name NULLS FIRST,

@@ -80,11 +80,11 @@ shaped AS (
     z.buffers,
     z.bytes,
     CASE WHEN w.digits IS NULL THEN 0 ELSE 1 END AS square,
-    CASE WHEN z.shape LIKE 'bf16[%' THEN 1 ELSE 0 END AS bf16,
-    CASE WHEN z.shape LIKE 'f32[%' THEN 1 ELSE 0 END AS f32,
+    CASE WHEN LOWER(z.shape) LIKE 'bf16[%' THEN 1 ELSE 0 END AS bf16,
+    CASE WHEN LOWER(z.shape) LIKE 'f32[%' THEN 1 ELSE 0 END AS f32,
     CASE
-      WHEN z.shape LIKE 'bf16[%' THEN SUBSTR(z.shape, 5)
-      WHEN z.shape LIKE 'f32[%' THEN SUBSTR(z.shape, 4)
+      WHEN LOWER(z.shape) LIKE 'bf16[%' THEN SUBSTR(z.shape, 5)
+      WHEN LOWER(z.shape) LIKE 'f32[%' THEN SUBSTR(z.shape, 4)
     END AS dimensions
   FROM sizes z
   LEFT JOIN widths w
@@ -154,18 +154,18 @@ ordered AS (
     ROW_NUMBER() OVER (
       PARTITION BY k.device_id, k.module_id, k.role
       ORDER BY
-        k.size_bytes DESC,
-        k.each_bytes DESC,
-        k.bytes DESC,
-        k.kind,
+        k.size_bytes DESC NULLS LAST,
+        k.each_bytes DESC NULLS LAST,
+        k.bytes DESC NULLS LAST,
+        k.kind NULLS FIRST,
         k.shape NULLS FIRST,
         k.line NULLS LAST
     ) AS role_place,
     ROW_NUMBER() OVER (
       PARTITION BY k.device_id, k.module_id, k.square
       ORDER BY
-        k.each_bytes DESC,
-        k.kind,
+        k.each_bytes DESC NULLS LAST,
+        k.kind NULLS FIRST,
         k.shape NULLS FIRST,
         k.role NULLS FIRST,
         k.line NULLS LAST
@@ -256,8 +256,8 @@ SELECT
   -- buffer.
   CASE
     WHEN p.block_count >= 2
-      THEN CAST((p.forward_bytes - p.forward_bytes % p.block_count) / NULLIF(p.block_count,
-        0) AS BIGINT)
+      THEN CAST((p.forward_bytes - p.forward_bytes % NULLIF(p.block_count, 0))
+        / NULLIF(p.block_count, 0) AS BIGINT)
     ELSE COALESCE(p.block_buffer_bytes, 0)
   END AS forward_block_bytes,
   p.forward_line,

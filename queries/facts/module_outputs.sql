@@ -11,8 +11,8 @@
 --   instruction: its name
 --   memory_space: 0 device memory, 5 host
 CREATE VIEW module_outputs AS
-SELECT m.module_id, o.position, s.content AS shape, o.bytes, o.aliased, o.role, o.opcode, i.content AS instruction,
-  o.memory_space
+SELECT m.module_id, o.position, s.content AS shape, o.bytes, o.aliased, o.role, o.opcode,
+  i.content AS instruction, o.memory_space
 FROM stored_modules m
 JOIN stored_module_outputs o ON o.plan_id = m.plan_id
 JOIN strings s ON s.string_id = o.shape_id

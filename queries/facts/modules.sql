@@ -18,7 +18,8 @@
 --   temp_bytes: temporaries (bytes)
 --   thread_local_bytes: thread-local allocations (bytes)
 --   plan_bytes: parameter + output + constant + temp: what must fit beside everything else (bytes)
---   heap_peak_bytes: the most temporary bytes live at once in the replayed heap traces; NULL: temps without a trace (bytes)
+--   heap_peak_bytes: the most temporary bytes live at once in the replayed heap traces; NULL: temps
+--     without a trace (bytes)
 --   peak_bytes: parameter + output + constant + heap peak (bytes)
 --   execution_count: executions in the capture
 --   plan_id: the stored plan, which modules of equal content share; NULL: only executions are known
@@ -28,10 +29,10 @@
 --   num_partitions: partitions of the SPMD program; 1: not partitioned
 --   replica_count: replicas of it
 CREATE VIEW modules AS
-SELECT m.module_id, m.capture_id, m.program_id, m.name, m.fingerprint, m.platform, p.instruction_count,
-  p.remat_instruction_count, p.parameter_count, p.parameter_bytes, p.donated_parameter_count, p.donated_bytes,
-  p.output_bytes, p.constant_bytes, p.temp_bytes, p.thread_local_bytes, p.plan_bytes, p.heap_peak_bytes, p.peak_bytes,
-  m.execution_count, m.plan_id, p.remat_compute_count, p.shape_signature,
-  p.num_partitions, p.replica_count
+SELECT m.module_id, m.capture_id, m.program_id, m.name, m.fingerprint, m.platform,
+  p.instruction_count, p.remat_instruction_count, p.parameter_count, p.parameter_bytes,
+  p.donated_parameter_count, p.donated_bytes, p.output_bytes, p.constant_bytes, p.temp_bytes,
+  p.thread_local_bytes, p.plan_bytes, p.heap_peak_bytes, p.peak_bytes, m.execution_count, m.plan_id,
+  p.remat_compute_count, p.shape_signature, p.num_partitions, p.replica_count
 FROM stored_modules m
 LEFT JOIN stored_plans p ON p.plan_id = m.plan_id;

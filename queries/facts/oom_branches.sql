@@ -210,7 +210,7 @@ SELECT
     WHEN 'absurd' THEN
       COALESCE(
         'That is more than '
-          || CAST(CAST((b.needed_bytes - b.needed_bytes % b.capacity_bytes)
+          || CAST(CAST((b.needed_bytes - b.needed_bytes % NULLIF(b.capacity_bytes, 0))
             / NULLIF(b.capacity_bytes, 0) AS BIGINT) AS VARCHAR(20))
           || ' times what there is: ', 'No device has that much: ')
         || 'a shape or sharding mistake, not a matter of tuning.'

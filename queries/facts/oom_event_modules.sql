@@ -68,7 +68,7 @@ ordered AS (
     d.same_size,
     ROW_NUMBER() OVER (
       PARTITION BY d.oom_event_id
-      ORDER BY d.same_size DESC, d.plan_bytes DESC, d.module_id
+      ORDER BY d.same_size DESC NULLS LAST, d.plan_bytes DESC NULLS LAST, d.module_id
     ) AS place
   FROM candidates d
   WHERE d.same_name + d.same_size > 0

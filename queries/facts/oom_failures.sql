@@ -43,13 +43,13 @@ WITH staged AS (
     CASE
       WHEN COALESCE(o.memory_space, 'hbm') NOT IN ('hbm', 'gpu', 'host') THEN 'chip'
       WHEN o.memory_space = 'host' THEN 'host'
-      WHEN o.error_code LIKE 'E1%' OR o.kind LIKE 'T%' OR o.kind = 'D4' THEN 'compile'
+      WHEN LOWER(o.error_code) LIKE 'e1%' OR LOWER(o.kind) LIKE 't%' OR o.kind = 'D4' THEN 'compile'
       ELSE 'run'
     END AS stage
   FROM oom_events o
   -- M: what the compiler remarks on the way; K: statistics, of programs that fit.
   WHERE (o.fatal = 1 OR o.fatal IS NULL)
-    AND COALESCE(o.kind, '') NOT LIKE 'M%' AND COALESCE(o.kind, '') NOT LIKE 'K%'
+    AND LOWER(COALESCE(o.kind, '')) NOT LIKE 'm%' AND LOWER(COALESCE(o.kind, '')) NOT LIKE 'k%'
 ),
 ordered AS (
   SELECT
@@ -77,7 +77,8 @@ sized AS (
     CASE
       WHEN r.stage = 'run' OR r.stage = 'host' THEN o.requested_bytes
       ELSE COALESCE(
-        CASE WHEN o.sparse_core_bytes IS NOT NULL THEN o.requested_bytes END, o.used_bytes, o.requested_bytes, o.total_bytes)
+        CASE WHEN o.sparse_core_bytes IS NOT NULL THEN o.requested_bytes END, o.used_bytes,
+          o.requested_bytes, o.total_bytes)
     END AS needed_bytes,
     COALESCE(o.capacity_bytes, CASE WHEN r.stage <> 'chip' AND r.stage <> 'host' THEN
       e.capacity_bytes END) AS capacity_bytes

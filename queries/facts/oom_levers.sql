@@ -141,7 +141,8 @@ sized AS (
       WHEN 'holder' THEN
         'look for who holds the memory: jax.live_arrays(), device.memory_stats(), other'
           || ' processes on the device; hide it from a second framework'
-      WHEN 'sparse_serial' THEN 'handle the tables one after another: xla_sc_num_serialized_tables_to_optimize_hbm'
+      WHEN 'sparse_serial' THEN
+        'handle the tables one after another: xla_sc_num_serialized_tables_to_optimize_hbm'
       WHEN 'sparse_tables' THEN
         'check that tables are mod-sharded over all chips and features are 8 floats or wider;'
           || ' lower max_unique_nz_per_row and maximum_parallel_iterations'
@@ -231,7 +232,7 @@ sized AS (
       WHEN 'shard_arguments' THEN CASE WHEN k.branch = 'arguments' THEN 1 ELSE 0 END
       WHEN 'shard_largest' THEN CASE WHEN k.branch = 'one_allocation' THEN 1 ELSE 0 END
       WHEN 'micro_batch' THEN CASE WHEN k.gradient_bytes > 0 THEN 1 ELSE 0 END
-      WHEN 'constants' THEN CASE WHEN k.kind LIKE 'G4%' THEN 1 ELSE 0 END
+      WHEN 'constants' THEN CASE WHEN LOWER(k.kind) LIKE 'g4%' THEN 1 ELSE 0 END
       WHEN 'smaller' THEN
         CASE WHEN k.branch IN ('accumulated', 'one_allocation', 'temps') THEN 1
           WHEN k.stage = 'compile' AND k.branch = 'unlisted' THEN 1 ELSE 0 END

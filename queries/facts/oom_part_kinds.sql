@@ -61,14 +61,18 @@ SELECT
   w.shape,
   -- Without an operation a square is anything.
   CASE WHEN d.digits IS NULL OR w.op_name IS NULL THEN 0 ELSE 1 END AS square,
-  CASE WHEN LOWER(w.op_name) LIKE '%jvp(%' AND LOWER(w.op_name) NOT LIKE '%transpose(%' THEN 1 ELSE 0 END
-    AS forward,
+  CASE
+    WHEN LOWER(w.op_name) LIKE '%jvp(%' AND LOWER(w.op_name) NOT LIKE '%transpose(%' THEN 1
+    ELSE 0
+  END AS forward,
   CASE WHEN LOWER(w.op_name) LIKE '%transpose(%' THEN 1 ELSE 0 END AS backward,
-  CASE WHEN w.shape LIKE 'f32[%' AND LOWER(w.op_name) LIKE '%convert_element_type%' THEN 1 ELSE 0 END
-    AS upcast,
+  CASE
+    WHEN LOWER(w.shape) LIKE 'f32[%' AND LOWER(w.op_name) LIKE '%convert_element_type%' THEN 1
+    ELSE 0
+  END AS upcast,
   CASE
     WHEN LOWER(w.op_name) LIKE '%convert_element_type%'
-      AND (w.shape LIKE 'bf16[%' OR w.shape LIKE 'f16[%') THEN 1
+      AND (LOWER(w.shape) LIKE 'bf16[%' OR LOWER(w.shape) LIKE 'f16[%') THEN 1
     ELSE 0
   END AS downcast,
   CASE

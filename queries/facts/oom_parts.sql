@@ -120,8 +120,8 @@ SELECT
   ROW_NUMBER() OVER (
     PARTITION BY a.oom_event_id
     ORDER BY
-      a.bytes DESC,
-      a.each_bytes DESC,
+      a.bytes DESC NULLS LAST,
+      a.each_bytes DESC NULLS LAST,
       a.shape NULLS LAST,
       a.op_name NULLS LAST,
       a.source_file NULLS LAST,

@@ -47,7 +47,7 @@ SELECT
       l.changes_results,
       l.saving_bytes DESC NULLS LAST,
       l.preference,
-      l.fix
+      l.fix NULLS FIRST
   ) AS position,
   l.fix,
   l.saving_bytes,

@@ -93,8 +93,8 @@ SELECT
   ROW_NUMBER() OVER (
     PARTITION BY a.capture_id, a.module_id
     ORDER BY
-      a.padding_bytes DESC,
-      a.bytes DESC,
+      a.padding_bytes DESC NULLS LAST,
+      a.bytes DESC NULLS LAST,
       a.shape NULLS LAST,
       a.op_name NULLS LAST,
       a.source_file NULLS LAST,

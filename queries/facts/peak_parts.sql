@@ -1,5 +1,6 @@
 -- id: peak_parts
--- title: What every module's peak is made of: temps at the heap peak, parameters, outputs, constants
+-- title: What every module's peak is made of: temps at the heap peak, parameters, outputs,
+--   constants
 -- columns:
 --   module_id: the module
 --   kind: temp, parameter, output or constant

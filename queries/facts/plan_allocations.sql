@@ -14,8 +14,8 @@
 --   sharding: for parameters: over the partitions, as XLA prints it; NULL: not recorded
 --   shard_count: for parameters: the parts it is split into; 1: every partition holds the whole
 CREATE VIEW plan_allocations AS
-SELECT m.module_id, a.allocation_index, a.memory_space, a.class, a.bytes, a.parameter_number, a.parameter_shape_index,
-  a.aliased_output, a.is_tuple, s.content AS shape, h.content AS sharding,
+SELECT m.module_id, a.allocation_index, a.memory_space, a.class, a.bytes, a.parameter_number,
+  a.parameter_shape_index, a.aliased_output, a.is_tuple, s.content AS shape, h.content AS sharding,
   a.shard_count
 FROM stored_modules m
 JOIN stored_plan_allocations a ON a.plan_id = m.plan_id

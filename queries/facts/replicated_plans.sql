@@ -59,7 +59,7 @@ SELECT
   s.replicated_bytes,
   s.sharded_count,
   s.sharded_state_count,
-  s.replicated_bytes - CAST((s.replicated_bytes - s.replicated_bytes % s.num_partitions)
-    / s.num_partitions AS BIGINT) AS saving_bytes
+  s.replicated_bytes - CAST((s.replicated_bytes - s.replicated_bytes % NULLIF(s.num_partitions, 0))
+    / NULLIF(s.num_partitions, 0) AS BIGINT) AS saving_bytes
 FROM summed s
 WHERE s.replicated_count > 0;

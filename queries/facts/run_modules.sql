@@ -19,8 +19,9 @@ WITH ranked AS (
     m.output_bytes, m.temp_bytes, m.remat_instruction_count, m.shape_signature,
     DENSE_RANK() OVER (
       PARTITION BY c.run, m.name
-      ORDER BY m.plan_bytes DESC, m.parameter_bytes DESC, m.output_bytes DESC, m.temp_bytes DESC,
-        m.instruction_count DESC, m.shape_signature NULLS FIRST
+      ORDER BY m.plan_bytes DESC NULLS LAST, m.parameter_bytes DESC NULLS LAST,
+        m.output_bytes DESC NULLS LAST, m.temp_bytes DESC NULLS LAST,
+        m.instruction_count DESC NULLS LAST, m.shape_signature NULLS FIRST
     ) AS place,
     ROW_NUMBER() OVER (
       PARTITION BY c.run, m.name, m.plan_bytes, m.parameter_bytes, m.output_bytes, m.temp_bytes,

@@ -17,7 +17,7 @@ WITH waits AS (
     f.module_id,
     ROW_NUMBER() OVER (
       PARTITION BY f.capture_id, f.device_id, f.module_id
-      ORDER BY e.wait_ns DESC, e.start_ns, e.execution_id
+      ORDER BY e.wait_ns DESC NULLS LAST, e.start_ns, e.execution_id
     ) AS position,
     'execution ' || CAST(e.sequence AS VARCHAR(20)) || ' waited ' || CAST(e.wait_ns AS VARCHAR(20))
       || ' ns'

@@ -40,7 +40,7 @@ ordered_enclosed AS (
     b.bytes,
     ROW_NUMBER() OVER (
       PARTITION BY b.oom_event_id
-      ORDER BY b.count DESC, b.bytes DESC, b.op_name NULLS LAST
+      ORDER BY b.count DESC NULLS LAST, b.bytes DESC NULLS LAST, b.op_name NULLS LAST
     ) AS place
   FROM enclosed b
 ),
@@ -83,7 +83,9 @@ SELECT
   l.capture_id,
   l.device_id,
   l.module_id,
-  ROW_NUMBER() OVER (PARTITION BY l.capture_id, l.device_id, l.module_id ORDER BY l.part, l.place) AS position,
+  ROW_NUMBER() OVER (
+    PARTITION BY l.capture_id, l.device_id, l.module_id ORDER BY l.part, l.place
+  ) AS position,
   l.kind,
   l.label,
   l.bytes,

@@ -17,7 +17,7 @@ WITH ordered AS (
     f.module_id,
     ROW_NUMBER() OVER (
       PARTITION BY f.module_id, f.device_id
-      ORDER BY p.bytes DESC, p.shape
+      ORDER BY p.bytes DESC NULLS LAST, p.shape NULLS FIRST
     ) AS position,
     p.shape,
     p.bytes,

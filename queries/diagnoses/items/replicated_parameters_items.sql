@@ -32,7 +32,7 @@ ordered AS (
     g.module_id,
     ROW_NUMBER() OVER (
       PARTITION BY g.module_id, g.device_id
-      ORDER BY g.bytes DESC, g.shape
+      ORDER BY g.bytes DESC NULLS LAST, g.shape NULLS FIRST
     ) AS position,
     g.shape || CASE WHEN g.count = 1 THEN ', parameter ' ELSE ', the first parameter ' END
       || CAST(g.parameter_number AS VARCHAR(20)) AS label,

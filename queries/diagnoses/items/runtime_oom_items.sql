@@ -29,7 +29,7 @@ listed AS (
     1 AS part,
     ROW_NUMBER() OVER (
       PARTITION BY c.oom_event_id
-      ORDER BY c.bytes DESC, c.each_bytes DESC, c.op_name NULLS LAST
+      ORDER BY c.bytes DESC NULLS LAST, c.each_bytes DESC NULLS LAST, c.op_name NULLS LAST
     ) AS place,
     'chunks in use' AS kind,
     COALESCE(c.op_name || ', ', '') || CAST(c.each_bytes AS VARCHAR(20)) || ' bytes each' AS label,

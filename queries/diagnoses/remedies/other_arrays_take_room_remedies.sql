@@ -24,7 +24,7 @@ WITH sized AS (
     g.origin,
     g.bytes,
     CASE WHEN g.origin = 'allocated before the capture began' THEN 1 ELSE 0 END AS unseen,
-    CASE WHEN g.origin LIKE 'BufferFromHostBuffer%' THEN 1 ELSE 0 END AS from_host
+    CASE WHEN LOWER(g.origin) LIKE 'bufferfromhostbuffer%' THEN 1 ELSE 0 END AS from_host
   FROM other_arrays_take_room f
   JOIN module_devices d ON d.module_id = f.module_id AND d.device_id = f.device_id
   JOIN failed_live_groups g ON g.execution_id = f.execution_id AND g.position = 1

@@ -19,7 +19,7 @@ SELECT
   l.module_id,
   ROW_NUMBER() OVER (
     PARTITION BY l.module_id, l.device_id
-    ORDER BY l.fits DESC, l.preference
+    ORDER BY l.fits DESC NULLS LAST, l.preference
   ) AS position,
   l.fix,
   l.saving_bytes,
