@@ -12,10 +12,12 @@ namespace {
 
 using Spans = std::vector<std::pair<int64_t, int64_t>>;
 
-// Of a gap between two executions at most this many events are kept, latest first, as many
-// container calls, and of as many other names the latest: a gap can hold a whole program's Python
-// frames, and who keeps something may stand before thousands of them.
+// Of a gap between two executions at most this many events are kept, latest first, and as many
+// container calls: a gap can hold a whole program's Python frames.
 constexpr size_t kMaxWindowEvents = 512;
+// And of so many names that are not among these the latest event: who keeps something may stand
+// before thousands of frames. Many times what the view of the gap shows (the setting holders_max).
+constexpr size_t kMaxEarlyNames = 64;
 
 // Whether the Python frames around an event are worth their rows.
 bool WantsFrames(EventRole role) {
@@ -204,16 +206,18 @@ class WindowEvents {
   }
 
  private:
-  // The latest of each name that is not among the latest events; when there are too many,
-  // container calls first, as the view of the gap has them.
+  // The latest of each name that is not among the latest events; when there are too many, in the
+  // order of the view of the gap: container calls, then Python's own, then by time.
   void KeepEarlyNames() {
     for (const TimelineEvent& event : latest_) early_.erase(event.metadata_id);
-    std::vector<std::tuple<bool, int64_t, int64_t>> names;  // ..., start, name.
-    for (const auto& [name, event] : early_)
-      names.emplace_back(IsContainerCall(line_.NameOf(event)), event.start_ps, name);
+    std::vector<std::tuple<bool, bool, int64_t, int64_t>> names;  // ..., start, name.
+    for (const auto& [id, event] : early_) {
+      const std::string_view name = line_.NameOf(event);
+      names.emplace_back(IsContainerCall(name), name.starts_with('$'), event.start_ps, id);
+    }
     std::sort(names.rbegin(), names.rend());
-    if (names.size() > kMaxWindowEvents) names.resize(kMaxWindowEvents);
-    for (const auto& [container, start_ps, name] : names) kept_->push_back(early_.at(name));
+    if (names.size() > kMaxEarlyNames) names.resize(kMaxEarlyNames);
+    for (const auto& name : names) kept_->push_back(early_.at(std::get<3>(name)));
     early_.clear();
   }
 

@@ -162,6 +162,7 @@ TEST(HostEventsTest, AGapFullOfContainerCallsKeepsItsNames) {
   EXPECT_EQ(facts.CountEvents("$builtins append"), 1);
   // Of the others as many as there is room for.
   EXPECT_EQ(facts.CountEvents("$f.py:1 f599"), 1);
+  EXPECT_EQ(facts.CountEvents("$f.py:1 f560"), 1);
   EXPECT_EQ(facts.CountEvents("$f.py:1 f0"), 0);
 }
 
