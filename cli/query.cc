@@ -8,6 +8,7 @@
 #include <cctype>
 #include <charconv>
 #include <chrono>
+#include <cmath>
 #include <iostream>
 #include <iterator>
 #include <memory>
@@ -92,7 +93,7 @@ void Run(const Options& options) {
     throw Error("--timeout: seconds above 0, at most 86400, expected", ExitCode::kUsage);
   }
   limits.timeout =
-      std::chrono::milliseconds(static_cast<int64_t>(options.timeout_seconds * 1000) + 1);
+      std::chrono::milliseconds(std::max<int64_t>(1, std::llround(options.timeout_seconds * 1000)));
   limits.stop = &StopRequested();
 
   Database database =

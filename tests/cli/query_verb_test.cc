@@ -62,6 +62,7 @@ TEST_F(QueryVerbTest, TheDeadlineHolds) {
       "\"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT COUNT(*) FROM n\"";
   const Outcome outcome = Query(endless + " --timeout 0.2");
   EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("longer than 0.2 s"));
   EXPECT_THAT(outcome.err, HasSubstr("--timeout"));
   EXPECT_EQ(Query("\"SELECT 1\" --timeout -1").exit_code, 2);
 }
