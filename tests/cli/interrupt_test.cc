@@ -65,9 +65,9 @@ TEST_F(InterruptTest, WhatAPipeSaidUntilItEndedIsReported) {
 // At a terminal nobody else is meant.
 TEST_F(InterruptTest, ATerminalIsNotReadToItsEnd) {
   const int terminal = ::posix_openpt(O_RDWR | O_NOCTTY);
-  ASSERT_GE(terminal, 0);
-  ASSERT_EQ(::grantpt(terminal), 0);
-  ASSERT_EQ(::unlockpt(terminal), 0);
+  const bool there = terminal >= 0 && ::grantpt(terminal) == 0 && ::unlockpt(terminal) == 0 &&
+                     ::access(::ptsname(terminal), R_OK) == 0;
+  if (!there) GTEST_SKIP() << "no pseudo-terminals here: a container without /dev/pts";
   const std::string typed = "a line\n";
   ASSERT_EQ(::write(terminal, typed.data(), typed.size()), static_cast<ssize_t>(typed.size()));
   const Outcome outcome = Shell("oomdb report - --tee < " + std::string(::ptsname(terminal)) +
