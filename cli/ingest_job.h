@@ -70,8 +70,8 @@ struct IngestTotals {
 };
 
 // Each capture is stored whole or not at all, in sorted order per item; small ones are committed
-// together, and heard of then. Throws Error only for what concerns the
-// database; a file that can't be read is rejected.
+// together, and heard of then. Throws Error only for what concerns the database; a file that can't
+// be read is rejected.
 IngestTotals IngestPaths(Database& database, const IngestRequest& request, IngestObserver& observer,
                          const std::atomic<bool>* stop = nullptr);
 

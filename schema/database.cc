@@ -218,10 +218,6 @@ struct Database::Busy {
   BusyHandler handler;
   std::chrono::steady_clock::time_point begun;
 
-  void Watch(SQLite::Database& connection) {
-    sqlite3_busy_handler(connection.getHandle(), &Busy::Wait, this);
-  }
-
   // `asked`: how often for this lock. 0: give up.
   static int Wait(void* self, int asked) {
     auto* const busy = static_cast<Busy*>(self);
@@ -258,10 +254,10 @@ Database Database::OpenForIngest(const std::string& path, std::span<const ViewDe
   RefuseReadOnlyFolder(path);
   std::unique_ptr<SQLite::Database> connection =
       Connect(path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
-  auto watch = std::make_unique<Busy>();
+  std::unique_ptr<Busy> watch;
   if (busy) {
-    watch->handler = std::move(busy);
-    watch->Watch(*connection);
+    watch = std::make_unique<Busy>(Busy{std::move(busy), {}});
+    sqlite3_busy_handler(connection->getHandle(), &Busy::Wait, watch.get());
   }
   int version = 0;
   // Looked at before the lock, so that a foreign file isn't even locked.

@@ -3,47 +3,34 @@
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <sqlite3.h>
 
+#include <utility>
+
 namespace oomdb {
-namespace {
 
-bool InTransaction(Database& database) {
-  return sqlite3_get_autocommit(database.connection().getHandle()) == 0;
-}
-
-void RollBack(Database& database) {
-  // The database has done it itself where it undid the transaction.
-  if (InTransaction(database)) database.connection().tryExec("ROLLBACK");
-}
-
-}  // namespace
-
-WriteGroup::~WriteGroup() {
-  if (open_) RollBack(database_);
-}
+WriteGroup::WriteGroup(Database& database) : database_(database) {}
+WriteGroup::~WriteGroup() = default;
 
 void WriteGroup::Begin() {
-  if (open_ && !lost()) return;
-  open_ = false;
-  database_.connection().exec("BEGIN IMMEDIATE");
-  open_ = true;
+  if (transaction_ != nullptr && !lost()) return;
+  transaction_.reset();
+  transaction_ = std::make_unique<SQLite::Transaction>(database_.connection(),
+                                                       SQLite::TransactionBehavior::IMMEDIATE);
   begun_ = std::chrono::steady_clock::now();
 }
 
 void WriteGroup::Commit() {
-  if (!open_) return;
-  try {
-    database_.connection().exec("COMMIT");
-  } catch (...) {
-    RollBack(database_);
-    throw;
-  }
-  open_ = false;
+  // One that can't be committed is rolled back as it goes.
+  const std::unique_ptr<SQLite::Transaction> transaction = std::move(transaction_);
+  if (transaction != nullptr) transaction->commit();
 }
 
-bool WriteGroup::lost() const { return open_ && !InTransaction(database_); }
+bool WriteGroup::lost() const {
+  return transaction_ != nullptr && sqlite3_get_autocommit(database_.connection().getHandle()) != 0;
+}
 
 std::chrono::nanoseconds WriteGroup::age() const {
-  return open_ ? std::chrono::steady_clock::now() - begun_ : std::chrono::nanoseconds(0);
+  return transaction_ != nullptr ? std::chrono::steady_clock::now() - begun_
+                                 : std::chrono::nanoseconds(0);
 }
 
 }  // namespace oomdb

@@ -4,8 +4,13 @@
 #define OOMDB_SCHEMA_WRITE_GROUP_H_
 
 #include <chrono>
+#include <memory>
 
 #include "schema/database.h"
+
+namespace SQLite {
+class Transaction;
+}
 
 namespace oomdb {
 
@@ -14,7 +19,7 @@ namespace oomdb {
 class WriteGroup {
  public:
   // `database` must outlive this.
-  explicit WriteGroup(Database& database) : database_(database) {}
+  explicit WriteGroup(Database& database);
   // Rolls back what was not committed.
   ~WriteGroup();
   WriteGroup(const WriteGroup&) = delete;
@@ -26,14 +31,15 @@ class WriteGroup {
   // has not begun. Throws SQLite::Exception, and nothing of the group is stored then.
   void Commit();
 
-  // The database undid the whole group: it refused a row, or has no room. Until the next Begin.
+  // The database undid the whole group: it refused a row, or has no room. Until the next Begin or
+  // Commit.
   bool lost() const;
   // Since Begin; 0 when it has not begun.
   std::chrono::nanoseconds age() const;
 
  private:
   Database& database_;
-  bool open_ = false;
+  std::unique_ptr<SQLite::Transaction> transaction_;  // Null: it has not begun.
   std::chrono::steady_clock::time_point begun_;
 };
 
