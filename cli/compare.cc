@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "cli/compare_failures.h"
@@ -85,10 +86,8 @@ std::vector<Difference> ReadDifferences(const Rows& rows) {
 class Page {
  public:
   Page(std::vector<Difference> differences, const Options& options)
-      : differences_(std::move(differences)),
-        options_(options),
-        base_(ShortNames(options.base, options.changed).first),
-        new_(ShortNames(options.base, options.changed).second) {
+      : differences_(std::move(differences)), options_(options) {
+    std::tie(base_, new_) = ShortNames(options.base, options.changed);
     for (const Difference& d : differences_) {
       if (d.kind != "module") continue;
       modules_.push_back(&d);
@@ -223,7 +222,7 @@ class Page {
 
   const std::vector<Difference> differences_;
   const Options& options_;
-  const std::string base_, new_;  // As they are shown.
+  std::string base_, new_;  // As they are shown.
   std::vector<const Difference*> modules_;
   const Difference* main_ = nullptr;  // The largest that both have.
 };
@@ -290,11 +289,10 @@ std::vector<std::string> GateFailures(Database& database, const Options& options
 }
 
 // What a person needs first is first: the error, where there is one, then the plans.
-void WritePage(Database& database, const Rows& rows, const FailureComparison& texts,
-               const Options& options, Output& output) {
+void WriteForPeople(Database& database, const Page& page, const FailureComparison& texts,
+                    const Options& options, Output& output) {
   const TableOptions look = output.table_options();
   std::ostream& out = output.stream();
-  const Page page(ReadDifferences(rows), options);
   if (texts.any()) {
     texts.Write(out, options.top, look);
     if (page.HasModules()) out << '\n';
@@ -328,11 +326,12 @@ void Run(const Options& options, ExitCode& exit_code) {
   KeepTwoRuns(database, options);
   const Rows rows =
       Query(database, kDifferences, {{"base", options.base}, {"new", options.changed}});
+  const Page page(ReadDifferences(rows), options);
   const TableOptions look = output.table_options();
   if (look.format == TableFormat::kTable || look.format == TableFormat::kMarkdown) {
-    WritePage(database, rows, texts, options, output);
+    WriteForPeople(database, page, texts, options, output);
   } else {
-    const bool plans = !texts.any() || Page(ReadDifferences(rows), options).HasCommonModules();
+    const bool plans = !texts.any() || page.HasCommonModules();
     const Rows& data = plans ? rows : texts.rows();
     WriteTable(output.stream(), data.columns, data.rows, look);
   }
@@ -364,8 +363,7 @@ void RegisterCompare(CLI::App& app, ExitCode& exit_code) {
           "--fail-on", options->fail_on,
           "Exit with 3 when NEW has a finding of this severity or worse that BASE has not, "
           "or (regression) when the peak of a module rose, or NEW fails by its error text where "
-          "BASE "
-          "did not, or earlier, or is short of more")
+          "BASE did not, or earlier, or is short of more")
       ->type_name("error|warning|info|regression");
   AddSettingOptions(*verb, options->settings);
   AddOutputOptions(*verb, options->output);

@@ -22,12 +22,13 @@ constexpr char kRows[] =
 // The first of a stage is the one that failure_comparison compares; the last in its text ended the
 // program.
 constexpr char kFailures[] =
-    "SELECT f.stage, f.host, f.module_name, f.needed_bytes, f.short_bytes, f.free_bytes, COUNT(*) "
-    "OVER "
-    "(PARTITION "
-    "BY f.stage), ROW_NUMBER() OVER (ORDER BY COALESCE(f.fatal, 0) DESC, f.line DESC NULLS LAST, "
-    "f.oom_event_id DESC) FROM oom_failures f WHERE f.run = :run ORDER BY f.stage, f.short_bytes "
-    "DESC NULLS LAST, f.needed_bytes DESC NULLS LAST, f.line DESC NULLS LAST, f.oom_event_id DESC";
+    "SELECT f.stage, f.host, f.module_name, f.needed_bytes, f.short_bytes, f.free_bytes, "
+    "COUNT(*) OVER (PARTITION BY f.stage), "
+    "ROW_NUMBER() OVER (ORDER BY COALESCE(f.fatal, 0) DESC, f.line DESC NULLS LAST, "
+    "f.oom_event_id DESC) "
+    "FROM oom_failures f WHERE f.run = :run "
+    "ORDER BY f.stage, f.short_bytes DESC NULLS LAST, f.needed_bytes DESC NULLS LAST, "
+    "f.line DESC NULLS LAST, f.oom_event_id DESC";
 
 RunFailures ReadFailures(Database& database, const std::string& run) {
   RunFailures failures;
