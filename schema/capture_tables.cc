@@ -32,11 +32,10 @@ CaptureTables::CaptureTables(StatementCache& statements)
                   "free_event_id"),
       module_starts(statements, "stored_module_starts",
                     "capture_id, device_id, module_id, allocator_id, executions, "
-                    "first_start_ns, last_start_ns, first_in_use_bytes, second_in_use_bytes, "
-                    "last_in_use_bytes, rise_bytes, low_rise_bytes, median_bytes, "
-                    "settled_median_bytes, survivor_bytes, own_output_bytes"),
-      start_steps(statements, "stored_start_steps",
-                  "capture_id, device_id, module_id, place, step_bytes, kept_bytes"),
+                    "first_start_ns, last_start_ns, first_in_use_bytes, last_in_use_bytes, "
+                    "floor_rise_bytes, fell_before, recurs, survivor_bytes, own_output_bytes"),
+      start_rises(statements, "stored_start_rises",
+                  "capture_id, device_id, module_id, place, rise_bytes, kept_bytes"),
       failed_live(statements, "stored_failed_live",
                   "capture_id, execution_id, origin_id, bytes, count"),
       events(statements, "stored_host_events",
@@ -60,7 +59,7 @@ CaptureTables::CaptureTables(StatementCache& statements)
 
 void CaptureTables::Flush() {
   for (BulkInsert* insert : {&captures, &issues, &devices, &modules, &allocators, &executions,
-                             &allocations, &module_starts, &start_steps, &failed_live, &events,
+                             &allocations, &module_starts, &start_rises, &failed_live, &events,
                              &oom_events, &oom_buffers, &oom_chunks, &samples}) {
     insert->Flush();
   }

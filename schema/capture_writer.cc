@@ -349,15 +349,13 @@ void CaptureWriter::WriteStarts() {
     state_->tables.module_starts.Add(
         {summary_.capture_id, device_id, module_id, Id(kAllocator, module.allocator),
          module.executions, module.first_start_ns, module.last_start_ns, module.first_in_use_bytes,
-         module.second_in_use_bytes, module.last_in_use_bytes, module.rise_bytes,
-         module.low_rise_bytes, module.median_bytes, module.settled_median_bytes,
-         whole ? SqlValue(module.survivor_bytes) : SqlValue(),
+         module.last_in_use_bytes, module.floor_rise_bytes, int64_t{module.fell_before},
+         int64_t{module.recurs}, whole ? SqlValue(module.survivor_bytes) : SqlValue(),
          whole ? SqlValue(module.own_output_bytes) : SqlValue()});
-    if (!module.Rises()) continue;
-    int64_t place = 0;
-    for (const StartStep& step : module.steps) {
-      state_->tables.start_steps.Add({summary_.capture_id, device_id, module_id, ++place,
-                                      step.step_bytes, whole ? step.kept_bytes : int64_t{0}});
+    for (const StartRise& rise : module.rises) {
+      state_->tables.start_rises.Add({summary_.capture_id, device_id, module_id, rise.place,
+                                      rise.rise_bytes,
+                                      whole ? SqlValue(rise.kept_bytes) : SqlValue()});
     }
   }
 }
