@@ -250,7 +250,7 @@ CREATE TABLE stored_module_starts (
   first_in_use_bytes INTEGER NOT NULL, -- in use when the first started
   last_in_use_bytes INTEGER NOT NULL, -- in use when the last started
   floor_rise_bytes INTEGER NOT NULL, -- how much the least in use from a start on rose from the first start to the last
-  fell_before INTEGER NOT NULL,    -- 1: before the first rise in-use fell by at least as much
+  fell_before INTEGER NOT NULL,    -- 1: in-use fell by at least as much, not more than once since the first rise
   recurs INTEGER NOT NULL,         -- 1: it did so twice or more, after ramps no shorter than the one at the end
   survivor_bytes INTEGER,          -- allocated from the first start on and live at the last; NULL on a truncated capture
   own_output_bytes INTEGER,        -- of these, outputs of this module

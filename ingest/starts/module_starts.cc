@@ -47,10 +47,12 @@ std::vector<size_t> LowsOf(const std::vector<int64_t>& in_use_bytes, int64_t byt
 void JudgeFalls(const std::vector<int64_t>& in_use_bytes, ModuleStarts* module) {
   if (module->rises.empty()) return;
   const std::vector<size_t> lows = LowsOf(in_use_bytes, module->floor_rise_bytes);
-  // Swings that go on while the floor rises give nothing of it back.
-  if (lows.empty() || lows.back() >= static_cast<size_t>(module->rises.front().place)) return;
+  const auto after_rise =
+      std::lower_bound(lows.begin(), lows.end(), static_cast<size_t>(module->rises.front().place));
+  // Swings that go on while the floor rises give nothing of it back; one fall may have.
+  if (lows.empty() || lows.end() - after_rise > 1) return;
   module->fell_before = true;
-  if (lows.size() < 2) return;
+  if (after_rise != lows.end() || lows.size() < 2) return;
   const size_t last_ramp = lows.back() - lows[lows.size() - 2];
   module->recurs = in_use_bytes.size() - 1 - lows.back() <= last_ramp;
 }

@@ -34,7 +34,7 @@ struct ModuleStarts {
   int64_t first_in_use_bytes = 0;
   int64_t last_in_use_bytes = 0;
   int64_t floor_rise_bytes = 0;  // The floor of the last start less that of the first.
-  bool fell_before = false;      // Before the first rise in-use fell by at least floor_rise_bytes.
+  bool fell_before = false;      // In-use fell by at least floor_rise_bytes before.
   bool recurs = false;           // It did so twice or more, after ramps no shorter than this one.
   int64_t survivor_bytes = 0;    // Allocated from the first start on and live at the last.
   int64_t own_output_bytes = 0;  // Of these, outputs of the module.

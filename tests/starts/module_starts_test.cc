@@ -95,6 +95,10 @@ TEST(ModuleStartsTest, ASawToothIsToldFromAGrowth) {
   const ModuleStarts warm_up = Starts({90, 0, 90, 0, 10, 20, 30, 40}).Build().at(0);
   EXPECT_TRUE(warm_up.fell_before);
   EXPECT_FALSE(warm_up.recurs);
+  // One fall since the first rise: what rises may have been given back by it.
+  const ModuleStarts eager = Starts({0, 1, 20, 90, 150, 40, 60}).Build().at(0);
+  EXPECT_TRUE(eager.fell_before);
+  EXPECT_FALSE(eager.recurs);
   // Swings through which the floor rises gave nothing of it back.
   const ModuleStarts through = Starts({50, 0, 51, 1, 52, 2, 53, 3}).Build().at(0);
   EXPECT_FALSE(through.fell_before);
