@@ -70,8 +70,7 @@ Json ToJson(const ReportFinding& f) {
               {"host", OrNull(f.host)},
               {"device", OrNull(f.device)},
               {"module_name", OrNull(f.module_name)},
-              // The plan is read, however its failure is known.
-              {"bytes", Number(f.bytes, f.rule == "step_does_not_fit" ? "read" : f.evidence)},
+              {"bytes", Number(f.bytes, f.bytes_evidence)},
               {"items", std::move(items)},
               {"remedies", std::move(remedies)}};
 }

@@ -142,6 +142,8 @@ class Reader {
                                   .module_id = row.MaybeInteger("module_id"),
                                   .module_name = row.Text("module_name"),
                                   .bytes = row.MaybeInteger("bytes")});
+      ReportFinding& f = report_.findings.back();
+      f.bytes_evidence = IsSizeOfPlan(f) ? "read" : f.evidence;
     }
     std::sort(report_.findings.begin(), report_.findings.end(),
               [](const ReportFinding& a, const ReportFinding& b) {
@@ -170,6 +172,13 @@ class Reader {
                                          .changes_results = row.MaybeFlag("changes_results"),
                                          .evidence = row.Text("evidence")});
     }
+  }
+
+  bool IsSizeOfPlan(const ReportFinding& f) {
+    if (!f.bytes || !f.module_id) return false;
+    const std::vector<Record> module =
+        ReadView(database_, "modules", {{"module_id", *f.module_id}});
+    return !module.empty() && module[0].MaybeInteger("plan_bytes") == f.bytes;
   }
 
   // The capture with the worst finding; else the one with the most failed executions; else the

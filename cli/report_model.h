@@ -47,6 +47,7 @@ struct ReportFinding {
   std::optional<int64_t> module_id;
   std::string module_name;
   std::optional<int64_t> bytes;
+  std::string bytes_evidence = {};  // A plan is read, however its failure is known.
   std::vector<ReportItem> items = {};
   std::vector<ReportRemedy> remedies = {};
 };
