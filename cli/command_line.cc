@@ -11,8 +11,8 @@
 
 #include "cli/interrupt.h"
 #include "cli/nearest.h"
-#include "cli/terminal.h"
 #include "cli/verbs.h"
+#include "render/terminal.h"
 #include "schema/migrations.h"
 #include "schema/version.h"
 

@@ -14,9 +14,9 @@
 
 #include "cli/nearest.h"
 #include "cli/options.h"
-#include "cli/terminal.h"
 #include "cli/verbs.h"
 #include "cli/writing.h"
+#include "render/terminal.h"
 #include "schema/query.h"
 
 namespace oomdb {

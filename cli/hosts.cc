@@ -9,14 +9,14 @@
 
 #include "cli/open_captures.h"
 #include "cli/options.h"
-#include "cli/report_page.h"
-#include "cli/report_values.h"
-#include "cli/terminal.h"
-#include "cli/units.h"
-#include "cli/utf8.h"
+#include "cli/report/page.h"
+#include "cli/report/values.h"
 #include "cli/verbs.h"
 #include "queries/catalogue.h"
 #include "queries/materialize.h"
+#include "render/terminal.h"
+#include "render/units.h"
+#include "render/utf8.h"
 #include "schema/query.h"
 
 namespace oomdb {

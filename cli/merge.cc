@@ -13,9 +13,9 @@
 
 #include "cli/interrupt.h"
 #include "cli/options.h"
-#include "cli/terminal.h"
 #include "cli/verbs.h"
 #include "cli/writing.h"
+#include "render/terminal.h"
 
 namespace oomdb {
 namespace {

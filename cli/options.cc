@@ -14,9 +14,9 @@
 #include <utility>
 
 #include "cli/nearest.h"
-#include "cli/terminal.h"
-#include "cli/units.h"
 #include "ingest/importers.h"
+#include "render/terminal.h"
+#include "render/units.h"
 #include "schema/query.h"
 
 namespace oomdb {

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "cli/table.h"
+#include "render/table.h"
 #include "schema/database.h"
 
 namespace CLI {

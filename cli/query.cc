@@ -19,10 +19,10 @@
 
 #include "cli/interrupt.h"
 #include "cli/options.h"
-#include "cli/units.h"
 #include "cli/verbs.h"
 #include "queries/catalogue.h"
 #include "queries/materialize.h"
+#include "render/units.h"
 #include "schema/sql_names.h"
 
 namespace oomdb {

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "cli/ingest_job.h"
+#include "cli/ingest/job.h"
 #include "cli/self_test_capture.h"
 #include "cli/verbs.h"
 #include "queries/catalogue.h"

@@ -13,9 +13,9 @@
 
 #include "cli/nearest.h"
 #include "cli/options.h"
-#include "cli/terminal.h"
 #include "cli/verbs.h"
 #include "queries/catalogue.h"
+#include "render/terminal.h"
 #include "schema/describe.h"
 #include "schema/migrations.h"
 

@@ -3,7 +3,7 @@
 #ifndef OOMDB_CLI_VERBS_H_
 #define OOMDB_CLI_VERBS_H_
 
-#include "ingest/base/error.h"
+#include "base/error.h"
 
 namespace CLI {
 class App;

@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/report_text.h"
+#include "cli/report/text.h"
 #include "tests/report/sample_report.h"
 
 namespace oomdb {

@@ -1,11 +1,10 @@
-#include "cli/report_text.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <sstream>
 
-#include "cli/terminal.h"
+#include "cli/report/text.h"
+#include "render/terminal.h"
 #include "tests/report/sample_report.h"
 
 namespace oomdb {
