@@ -21,7 +21,7 @@ class ErrorTextSection : ReportPage {
   void Write() {
     for (size_t i = 0; i < std::min(report_.texts.size(), kMaxTexts); ++i) Text(report_.texts[i]);
     if (report_.texts.size() > kMaxTexts) {
-      Line(fmt::format("  … {} more texts: SELECT * FROM oom_events",
+      Line(fmt::format("  … {} more logs: SELECT * FROM oom_events",
                        report_.texts.size() - kMaxTexts));
     }
   }
@@ -32,7 +32,7 @@ class ErrorTextSection : ReportPage {
     if (text.path == "-") name = "standard input";
     if (text.main && text.events[*text.main].line)
       name += fmt::format(" line {}", *text.events[*text.main].line);
-    Section((text.failed ? "ERROR TEXT  " : "TEXT  ") + name, "read");
+    Section((text.failed ? "ERROR LOG  " : "LOG  ") + name, "read");
     if (text.main && !text.events[*text.main].message.empty())
       Indented(Truncate(Safe(text.events[*text.main].message), 3 * width_), 2);
     Numbers(text);

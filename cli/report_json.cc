@@ -15,7 +15,7 @@ Json OrNull(const std::optional<T>& value) {
 }
 Json OrNull(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 
-// A number with its evidence word; null when it is not known.
+// A number with its evidence word; null when it is unknown.
 Json Number(const std::optional<int64_t>& value, std::string_view evidence) {
   if (!value) return nullptr;
   return Json{{"value", *value}, {"evidence", evidence}};

@@ -53,7 +53,7 @@ void WriteFindingsSection(const ReportPage& page);  // Why, and what to do.
 void WritePlanSection(
     const ReportPage& page);  // The plan and what is live at its peak. Requires a plan.
 void WriteRunSection(const ReportPage& page);  // What happened on the devices. Requires a run.
-void WriteErrorTextSection(const ReportPage& page);   // What the error texts say, if there are any.
+void WriteErrorTextSection(const ReportPage& page);   // What the error logs say, if there are any.
 void WriteAllocatorsSection(const ReportPage& page);  // The allocators, where there is no run.
 void WriteProfileSection(const ReportPage& page);     // Who holds the memory. Requires a profile.
 

@@ -60,7 +60,7 @@ class PlanSection : ReportPage {
     if (plan.classes_known) {
       Classes(whole);
     } else {
-      Line("  parameters, outputs and temps: not known, only their sum");
+      Line("  parameters, outputs and temps: unknown; only their sum is known");
     }
     for (const ReportSpace& space : plan.other_spaces) {
       PlanLine(Safe(space.name), HumanBytes(space.bytes),
@@ -86,7 +86,7 @@ class PlanSection : ReportPage {
       for (size_t i = 1; i < std::max<size_t>(at, 1); ++i) line += "─";
       Line(line + "┤");
     } else {
-      PlanLine("capacity", "–", "unknown: --capacity 16GiB says it", 0, 0);
+      PlanLine("capacity", "–", "unknown; set it with --capacity 16GiB", 0, 0);
     }
   }
 
