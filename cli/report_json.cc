@@ -189,11 +189,10 @@ Json ToJson(const ReportErrorText& text) {
   for (const ReportErrorNumber& number : text.numbers)
     numbers[number.key] = Number(number.bytes, "read");
   Json buffers = Json::array();
-  for (size_t i = 0; i < text.buffers.size(); ++i) {
-    const ReportGroup& g = text.buffers[i];
+  for (const ReportGroup& g : text.buffers) {
     buffers.push_back({{"bytes", Number(g.bytes, "read")},
                        {"count", g.count},
-                       {"padding_bytes", Number(text.padding[i], "read")},
+                       {"padding_bytes", Number(g.padding_bytes, "read")},
                        {"shape", OrNull(g.shape)},
                        {"op_name", OrNull(g.op_name)},
                        {"source_file", OrNull(g.source_file)},

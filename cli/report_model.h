@@ -87,6 +87,7 @@ struct ReportGroup {
   std::string source_file;
   std::optional<int64_t> source_line;
   std::string function_name = {};
+  std::optional<int64_t> padding_bytes = {};  // Of an error log's buffers: what tiles add.
 };
 
 struct ReportSpace {
@@ -198,7 +199,6 @@ struct ReportErrorText {
   std::optional<size_t> main;            // The event whose numbers and buffers follow.
   std::vector<ReportErrorNumber> numbers;
   std::vector<ReportGroup> buffers;  // That the text lists, equal ones together, largest first.
-  std::vector<std::optional<int64_t>> padding;  // Of each of them: bytes that tiles add.
 };
 
 struct Report {
