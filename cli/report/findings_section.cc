@@ -57,7 +57,7 @@ class FindingsSection : ReportPage {
     const std::string heads = PadLeft("saves", kSaves) + PadLeft("then needs", kNeeds) +
                               PadLeft("fits?", kFits) + std::string(kEvidence, ' ');
     Section("FINDINGS", any_remedy ? heads : "");
-    std::set<std::string> told;  // A fix is told once, where it first stands.
+    std::set<std::string> told;  // A remedy stands once, where it first helps.
     for (size_t i = 0; i < std::min(findings.size(), kMaxFindings); ++i)
       Finding(i + 1, findings[i], &told);
     if (findings.size() > kMaxFindings) {

@@ -56,14 +56,14 @@ class HeadSection : ReportPage {
       return;
     }
     if (shown().failed_count > 0) {
-      return Sentence(fmt::format("{} launched nothing, and no rule explains it: see RUN below",
+      return Sentence(fmt::format("{} failed before launch, and no rule explains it: see RUN below",
                                   Plural(shown().failed_count, "execution")),
                       Style::kYellow);
     }
     if (!report_.plan && shown().kind == "oom_log") {
       return Sentence(report_.texts.empty()
-                          ? "no out-of-memory error in this text"
-                          : "no failure in this text; what it says of memory is below",
+                          ? "no out-of-memory error in this log"
+                          : "no failure in this log; what it says of memory is below",
                       Style::kGreen);
     }
     if (!report_.plan && report_.allocators.empty() && report_.profile) {
@@ -74,14 +74,15 @@ class HeadSection : ReportPage {
           Style::kGreen);
     }
     if (!report_.plan) {
-      return Sentence(report_.allocators.empty()
-                          ? "nothing in this capture concerns memory: no module, no allocator"
-                          : "no compiled module in this capture, so no plan to hold against the "
-                            "allocators below",
-                      Style::kYellow);
+      return Sentence(
+          report_.allocators.empty()
+              ? "this capture holds nothing about memory: neither a module nor an allocator"
+              : "this capture has no compiled module: there is no plan to compare with the "
+                "allocators below",
+          Style::kYellow);
     }
     if (shown().status != "complete" || shown().damaged) {
-      return Sentence("the capture is not whole: what follows is what could be read",
+      return Sentence("the capture is incomplete: what follows is what could be read",
                       Style::kYellow);
     }
     const ReportPlan& plan = *report_.plan;
@@ -100,9 +101,8 @@ class HeadSection : ReportPage {
       sentence = fmt::format("all is well: {} needs {} of {}", Safe(plan.Label()),
                              HumanBytes(plan.plan_bytes), HumanBytes(*plan.capacity_bytes));
     } else {
-      sentence =
-          fmt::format("nothing found: {} needs {}; the capacity is unknown, --capacity says it",
-                      Safe(plan.Label()), HumanBytes(plan.plan_bytes));
+      sentence = fmt::format("nothing found: {} needs {}; capacity unknown: set it with --capacity",
+                             Safe(plan.Label()), HumanBytes(plan.plan_bytes));
     }
     Sentence(sentence, Style::kGreen);
   }
@@ -129,7 +129,7 @@ class HeadSection : ReportPage {
       line += " · " + Plural(c.module_count, "module");
     if (c.module_count > 0) line += " · plan read";
     if (c.kind == "oom_log") {
-      line += " · " + (c.path == "-" ? std::string("standard input") : "text of " + FileName(c));
+      line += " · " + (c.path == "-" ? std::string("standard input") : "error log " + FileName(c));
     } else if (c.kind == "device_memory_profile") {
       line += " · device memory profile";
     } else if (c.has_allocators) {
@@ -138,11 +138,11 @@ class HeadSection : ReportPage {
       line += " · host allocator measured";
     } else {
       line += c.status == "complete" ? " · no allocator events"
-                                     : " · no allocator events in what was whole";
+                                     : " · no allocator events in what could be read";
     }
     if (c.duration_ns && *c.duration_ns > 0) line += " over " + HumanNanoseconds(*c.duration_ns);
     if (c.execution_count > 0) line += " · " + Plural(c.execution_count, "execution");
-    if (c.failed_count > 0) line += fmt::format(", {} launched nothing", c.failed_count);
+    if (c.failed_count > 0) line += fmt::format(", {} failed before launch", c.failed_count);
     if (c.status != "complete") line += " · TRUNCATED";
     for (const std::string& part : Wrap(line, width_)) Line(part);
     constexpr size_t kMaxIssues = 3;
@@ -189,7 +189,7 @@ class HeadSection : ReportPage {
                             : snapshot               ? "what was held, by Python line"
                                                      : "nothing found";
       const char* mark = order[i] == report_.shown ? "▸ " : "  ";
-      std::string counts = c.kind == "oom_log"    ? "error text"
+      std::string counts = c.kind == "oom_log"    ? "error log"
                            : c.kind == "xla_dump" ? "dump"
                            : snapshot             ? "memory profile"
                                                   : fmt::format("{:>5} exec", c.execution_count);

@@ -15,10 +15,18 @@ Json OrNull(const std::optional<T>& value) {
 }
 Json OrNull(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 
-// A number with its evidence word; null when it is not known.
+// A number with its evidence word; null when it is unknown.
 Json Number(const std::optional<int64_t>& value, std::string_view evidence) {
   if (!value) return nullptr;
   return Json{{"value", *value}, {"evidence", evidence}};
+}
+
+// What `make` makes of each value.
+template <typename T, typename Make>
+Json List(const std::vector<T>& values, const Make& make) {
+  Json list = Json::array();
+  for (const T& value : values) list.push_back(make(value));
+  return list;
 }
 
 Json ToJson(const ReportCapture& c) {
@@ -43,22 +51,20 @@ Json ToJson(const ReportCapture& c) {
 }
 
 Json ToJson(const ReportFinding& f) {
-  Json items = Json::array();
-  for (const ReportItem& item : f.items) {
-    items.push_back({{"kind", item.kind},
-                     {"label", item.label},
-                     {"bytes", Number(item.bytes, f.evidence)},
-                     {"count", OrNull(item.count)}});
-  }
-  Json remedies = Json::array();
-  for (const ReportRemedy& remedy : f.remedies) {
-    remedies.push_back({{"fix", remedy.fix},
-                        {"saving_bytes", Number(remedy.saving_bytes, remedy.evidence)},
-                        {"needs_bytes", Number(remedy.needs_bytes, remedy.evidence)},
-                        {"fits", OrNull(remedy.fits)},
-                        {"cost", OrNull(remedy.cost)},
-                        {"changes_results", OrNull(remedy.changes_results)}});
-  }
+  Json items = List(f.items, [&](const ReportItem& item) {
+    return Json{{"kind", item.kind},
+                {"label", item.label},
+                {"bytes", Number(item.bytes, f.evidence)},
+                {"count", OrNull(item.count)}};
+  });
+  Json remedies = List(f.remedies, [&](const ReportRemedy& remedy) {
+    return Json{{"fix", remedy.fix},
+                {"saving_bytes", Number(remedy.saving_bytes, remedy.evidence)},
+                {"needs_bytes", Number(remedy.needs_bytes, remedy.evidence)},
+                {"fits", OrNull(remedy.fits)},
+                {"cost", OrNull(remedy.cost)},
+                {"changes_results", OrNull(remedy.changes_results)}};
+  });
   return Json{{"finding_id", f.finding_id},
               {"rule", f.rule},
               {"severity", f.severity},
@@ -76,28 +82,25 @@ Json ToJson(const ReportFinding& f) {
 }
 
 Json ToJson(const ReportPlan& p) {
-  Json roles = Json::array();
-  for (const ReportRole& role : p.roles) {
-    roles.push_back({{"role", role.role}, {"bytes", Number(role.bytes, "inferred")}});
-  }
-  Json groups = Json::array();
-  for (const ReportGroup& g : p.groups) {
-    groups.push_back({{"bytes", Number(g.bytes, "read")},
-                      {"count", g.count},
-                      {"shape", OrNull(g.shape)},
-                      {"role", OrNull(g.role)},
-                      {"rematerialized", g.rematerialized},
-                      {"op_name", OrNull(g.op_name)},
-                      {"source_file", OrNull(g.source_file)},
-                      {"source_line", OrNull(g.source_line)},
-                      {"function_name", OrNull(g.function_name)}});
-  }
-  Json spaces = Json::array();
-  for (const ReportSpace& space : p.other_spaces) {
-    spaces.push_back({{"memory_space", space.memory_space},
-                      {"name", space.name},
-                      {"bytes", Number(space.bytes, "read")}});
-  }
+  Json roles = List(p.roles, [&](const ReportRole& role) {
+    return Json{{"role", role.role}, {"bytes", Number(role.bytes, "inferred")}};
+  });
+  Json groups = List(p.groups, [&](const ReportGroup& g) {
+    return Json{{"bytes", Number(g.bytes, "read")},
+                {"count", g.count},
+                {"shape", OrNull(g.shape)},
+                {"role", OrNull(g.role)},
+                {"rematerialized", g.rematerialized},
+                {"op_name", OrNull(g.op_name)},
+                {"source_file", OrNull(g.source_file)},
+                {"source_line", OrNull(g.source_line)},
+                {"function_name", OrNull(g.function_name)}};
+  });
+  Json spaces = List(p.other_spaces, [&](const ReportSpace& space) {
+    return Json{{"memory_space", space.memory_space},
+                {"name", space.name},
+                {"bytes", Number(space.bytes, "read")}};
+  });
   Json json{{"module", p.Label()},
             {"name", p.name},
             {"program_id", OrNull(p.program_id)},
@@ -128,20 +131,17 @@ Json ToJson(const ReportPlan& p) {
 }
 
 Json ToJson(const std::vector<ReportLiveGroup>& groups) {
-  Json live = Json::array();
-  for (const ReportLiveGroup& group : groups) {
-    live.push_back({{"origin", OrNull(group.origin)},
-                    {"bytes", Number(group.bytes, "measured")},
-                    {"count", group.count}});
-  }
+  Json live = List(groups, [&](const ReportLiveGroup& group) {
+    return Json{{"origin", OrNull(group.origin)},
+                {"bytes", Number(group.bytes, "measured")},
+                {"count", group.count}};
+  });
   return live;
 }
 
 Json ToJson(const ReportRun& run, const std::string& capacity_evidence) {
   Json devices = Json::array();
   for (const ReportDevice& d : run.devices) {
-    Json starts = Json::array();
-    for (const int64_t bytes : d.in_use_at_starts) starts.push_back(bytes);
     devices.push_back(
         {{"device", OrNull(d.ordinal)},
          {"kind", OrNull(d.kind)},
@@ -154,7 +154,7 @@ Json ToJson(const ReportRun& run, const std::string& capacity_evidence) {
          {"device_memory_bytes", Number(d.memory_bytes, "read")},
          {"peak_bytes", Number(d.peak_bytes, "measured")},
          {"capture_peak_bytes", Number(d.capture_peak_bytes, "measured")},
-         {"in_use_at_starts", {{"values", std::move(starts)}, {"evidence", "measured"}}},
+         {"in_use_at_starts", {{"values", d.in_use_at_starts}, {"evidence", "measured"}}},
          {"waits", d.wait_count},
          {"longest_wait_ns",
           d.wait_count > 0 ? Number(d.longest_wait_ns, d.wait_evidence) : Json(nullptr)}});
@@ -175,30 +175,25 @@ Json ToJson(const ReportAllocator& a) {
 }
 
 Json ToJson(const ReportErrorText& text) {
-  Json events = Json::array();
-  for (const ReportErrorEvent& event : text.events) {
-    events.push_back({{"line", OrNull(event.line)},
-                      {"kind", event.kind},
-                      {"fatal", OrNull(event.fatal)},
-                      {"memory_space", OrNull(event.memory_space)},
-                      {"allocator", OrNull(event.allocator)},
-                      {"repeat_count", event.repeat_count},
-                      {"message", OrNull(event.message)}});
-  }
+  Json events = List(text.events, [&](const ReportErrorEvent& event) {
+    return Json{
+        {"line", OrNull(event.line)},           {"kind", event.kind},
+        {"fatal", OrNull(event.fatal)},         {"memory_space", OrNull(event.memory_space)},
+        {"allocator", OrNull(event.allocator)}, {"repeat_count", event.repeat_count},
+        {"message", OrNull(event.message)}};
+  });
   Json numbers = Json::object();
   for (const ReportErrorNumber& number : text.numbers)
     numbers[number.key] = Number(number.bytes, "read");
-  Json buffers = Json::array();
-  for (size_t i = 0; i < text.buffers.size(); ++i) {
-    const ReportGroup& g = text.buffers[i];
-    buffers.push_back({{"bytes", Number(g.bytes, "read")},
-                       {"count", g.count},
-                       {"padding_bytes", Number(text.padding[i], "read")},
-                       {"shape", OrNull(g.shape)},
-                       {"op_name", OrNull(g.op_name)},
-                       {"source_file", OrNull(g.source_file)},
-                       {"source_line", OrNull(g.source_line)}});
-  }
+  Json buffers = List(text.buffers, [&](const ReportGroup& g) {
+    return Json{{"bytes", Number(g.bytes, "read")},
+                {"count", g.count},
+                {"padding_bytes", Number(g.padding_bytes, "read")},
+                {"shape", OrNull(g.shape)},
+                {"op_name", OrNull(g.op_name)},
+                {"source_file", OrNull(g.source_file)},
+                {"source_line", OrNull(g.source_line)}};
+  });
   return Json{{"path", text.path},
               {"failed", text.failed},
               {"main_event", text.main ? Json(*text.main) : Json(nullptr)},
@@ -208,16 +203,15 @@ Json ToJson(const ReportErrorText& text) {
 }
 
 Json ToJson(const ReportProfile& profile) {
-  Json lines = Json::array();
-  for (const ReportProfileLine& line : profile.lines) {
-    lines.push_back({{"kind", OrNull(line.kind)},
-                     {"device", OrNull(line.device)},
-                     {"source_file", OrNull(line.source_file)},
-                     {"source_line", OrNull(line.source_line)},
-                     {"function_name", OrNull(line.function_name)},
-                     {"bytes", Number(line.bytes, "measured")},
-                     {"count", line.count}});
-  }
+  Json lines = List(profile.lines, [&](const ReportProfileLine& line) {
+    return Json{{"kind", OrNull(line.kind)},
+                {"device", OrNull(line.device)},
+                {"source_file", OrNull(line.source_file)},
+                {"source_line", OrNull(line.source_line)},
+                {"function_name", OrNull(line.function_name)},
+                {"bytes", Number(line.bytes, "measured")},
+                {"count", line.count}};
+  });
   return Json{{"path", profile.path},
               {"buffer_bytes", Number(profile.buffer_bytes, "measured")},
               {"buffers", profile.buffer_count},
@@ -229,24 +223,16 @@ Json ToJson(const ReportProfile& profile) {
 }  // namespace
 
 std::string ReportJson(const Report& report) {
-  Json captures = Json::array();
-  for (const ReportCapture& c : report.captures) captures.push_back(ToJson(c));
-  Json findings = Json::array();
-  for (const ReportFinding& f : report.findings) findings.push_back(ToJson(f));
-  Json allocators = Json::array();
-  for (const ReportAllocator& a : report.allocators) allocators.push_back(ToJson(a));
-  Json texts = Json::array();
-  for (const ReportErrorText& text : report.texts) texts.push_back(ToJson(text));
   const ReportCapture& shown = report.captures[report.shown];
   Json json{
       {"oomdb", {{"tool_version", kVersion}, {"schema_version", SchemaVersion()}}},
-      {"captures", std::move(captures)},
-      {"findings", std::move(findings)},
+      {"captures", List(report.captures, [](const ReportCapture& x) { return ToJson(x); })},
+      {"findings", List(report.findings, [](const ReportFinding& x) { return ToJson(x); })},
       {"shown", {{"run", OrNull(shown.run)}, {"host", OrNull(shown.host)}, {"path", shown.path}}},
       {"plan", report.plan ? ToJson(*report.plan) : Json(nullptr)},
       {"run", report.run ? ToJson(*report.run, report.plan->capacity_evidence) : Json(nullptr)},
-      {"error_texts", std::move(texts)},
-      {"allocators", std::move(allocators)},
+      {"error_texts", List(report.texts, [](const ReportErrorText& x) { return ToJson(x); })},
+      {"allocators", List(report.allocators, [](const ReportAllocator& x) { return ToJson(x); })},
       {"memory_profile", report.profile ? ToJson(*report.profile) : Json(nullptr)},
       {"quiet", report.quiet}};
   // A capture's names may be any bytes.

@@ -27,6 +27,10 @@ std::string Sentence(std::string_view text) { return Escape(HumanizeSentence(tex
 
 std::string Size(const std::optional<int64_t>& bytes) { return bytes ? HumanBytes(*bytes) : ""; }
 
+std::string Name(const std::string& run, const std::string& host) {
+  return Escape(host.empty() ? run : run + " / " + host);
+}
+
 // A code fence longer than any in the text.
 std::string Fence(const std::string& text) {
   std::string fence = "```";
@@ -41,18 +45,22 @@ std::string ReportMarkdown(const Report& report, const ReportStyle& style) {
   std::string out =
       fmt::format("# {}\n\n", report.findings.empty() ? "oomdb: nothing found"
                                                       : Sentence(report.findings.front().title));
-  out += fmt::format("{} / {} · {} · {} executions, {} launched nothing\n", Escape(shown.run),
-                     Escape(shown.host), shown.status, shown.execution_count, shown.failed_count);
+  out += fmt::format("{} · {}", Name(shown.run, shown.host), shown.status);
+  if (shown.execution_count > 0)
+    out += fmt::format(" · {} executions, {} failed before launch", shown.execution_count,
+                       shown.failed_count);
+  out += '\n';
   for (const ReportFinding& f : report.findings) {
     out += fmt::format("\n## {}: {}\n\n{} ({})\n", f.severity, Sentence(f.title),
                        Sentence(f.detail), f.evidence);
     if (report.captures.size() > 1 || f.device) {
-      out += fmt::format("\n{} / {}{} · rule `{}`\n", Escape(f.run), Escape(f.host),
+      out += fmt::format("\n{}{} · rule `{}`\n", Name(f.run, f.host),
                          f.device ? fmt::format(" · device {}", *f.device) : "", f.rule);
     }
     if (!f.remedies.empty()) {
       out +=
-          "\n| fix | saves | then needs | fits | cost | evidence |\n|---|---:|---:|---|---|---|\n";
+          "\n| remedy | saves | then needs | fits | cost | evidence "
+          "|\n|---|---:|---:|---|---|---|\n";
       for (const ReportRemedy& remedy : f.remedies) {
         const std::string changes =
             remedy.changes_results.value_or(false) ? " (changes results)" : "";

@@ -224,7 +224,7 @@ class Reader {
     return std::nullopt;
   }
 
-  // An error text has no plan of its own: that of the dump or capture which it is joined to.
+  // An error log has no plan of its own: that of the dump or capture which it is joined to.
   int64_t CaptureOfPlan(std::optional<int64_t> module, int64_t shown) {
     if (!module) return shown;
     const std::vector<Record> rows = ReadView(database_, "modules", {{"module_id", *module}});

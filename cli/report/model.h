@@ -3,7 +3,7 @@
 //
 // Everything is read through the public tables and views, so that whoever doubts a number can ask
 // for it in SQL; all of it, so that JSON is whole: what a page leaves out is the page's matter.
-// Sizes are bytes, times nanoseconds; what is not known is std::nullopt.
+// Sizes are bytes, times nanoseconds; what is unknown is std::nullopt.
 #ifndef OOMDB_CLI_REPORT_MODEL_H_
 #define OOMDB_CLI_REPORT_MODEL_H_
 
@@ -87,6 +87,7 @@ struct ReportGroup {
   std::string source_file;
   std::optional<int64_t> source_line;
   std::string function_name = {};
+  std::optional<int64_t> padding_bytes = {};  // Of an error log's buffers: what tiles add.
 };
 
 struct ReportSpace {
@@ -172,7 +173,7 @@ struct ReportRun {
   std::vector<std::string> between;   // Host events between its last two executions.
 };
 
-// One failure or piece of advice of an error text.
+// One failure or piece of advice of an error log.
 struct ReportErrorEvent {
   std::optional<int64_t> line;
   std::string kind;           // T1, G3, A2, ...
@@ -181,7 +182,7 @@ struct ReportErrorEvent {
   int64_t repeat_count = 1;
 };
 
-// A number that an error text states, in the words of the section.
+// A number that an error log states, in the words of the section.
 struct ReportErrorNumber {
   std::string key;    // Its column in oom_events; needed_bytes, short_bytes: in oom_failures.
   std::string name;   // "needs", "arguments", ...
@@ -189,7 +190,7 @@ struct ReportErrorNumber {
   int64_t bytes = 0;
 };
 
-// An error text of the shown capture's run: what it says of its main failure.
+// An error log of the shown capture's run: what it says of its main failure.
 struct ReportErrorText {
   int64_t capture_id = 0;
   std::string path;
@@ -198,7 +199,6 @@ struct ReportErrorText {
   std::optional<size_t> main;            // The event whose numbers and buffers follow.
   std::vector<ReportErrorNumber> numbers;
   std::vector<ReportGroup> buffers;  // That the text lists, equal ones together, largest first.
-  std::vector<std::optional<int64_t>> padding;  // Of each of them: bytes that tiles add.
 };
 
 struct Report {

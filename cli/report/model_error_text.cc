@@ -114,8 +114,8 @@ class TextReader {
                                .shape = row.Text(row.IsNull("shape") ? "label" : "shape"),
                                .op_name = row.Text("op_name"),
                                .source_file = row.Text("source_file"),
-                               .source_line = row.MaybeInteger("source_line")});
-      text_.padding.push_back(row.MaybeInteger("padding_bytes"));
+                               .source_line = row.MaybeInteger("source_line"),
+                               .padding_bytes = row.MaybeInteger("padding_bytes")});
     }
   }
 

@@ -46,7 +46,7 @@ class PlanReader {
   }
 
  private:
-  // The module whose last execution launched nothing; else the preferred one, else the largest that
+  // The module whose last execution failed; else the preferred one, else the largest that
   // ran, else the largest plan.
   std::optional<Record> ChooseModule(const std::string& named, std::optional<int64_t> preferred) {
     std::map<int64_t, bool> failed;

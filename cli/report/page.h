@@ -31,6 +31,14 @@ class ReportPage {
   void Section(const std::string& title, const std::string& right);
   // Wrapped, each line `indent` columns in.
   void Indented(const std::string& text, size_t indent);
+  // A name, a size, what it is, and a bar that shows how much of `whole` it is; none when that is
+  // 0.
+  void BarLine(const std::string& name, const std::string& size, const std::string& words,
+               size_t words_width, double part, double whole);
+  // The table of the first `listed` groups of buffers. Of the page's width, shapes get at most
+  // `shape_percent` and Python lines `line_percent`.
+  void Buffers(const std::vector<ReportGroup>& groups, size_t listed, size_t shape_percent,
+               size_t line_percent);
   // What is live, by origin, up to `most` lines.
   void Live(const std::vector<ReportLiveGroup>& groups, size_t most);
   // Whether there is something to prove; a healthy capture takes half the lines, unless --top asks
@@ -53,7 +61,7 @@ void WriteFindingsSection(const ReportPage& page);  // Why, and what to do.
 void WritePlanSection(
     const ReportPage& page);  // The plan and what is live at its peak. Requires a plan.
 void WriteRunSection(const ReportPage& page);  // What happened on the devices. Requires a run.
-void WriteErrorTextSection(const ReportPage& page);   // What the error texts say, if there are any.
+void WriteErrorTextSection(const ReportPage& page);   // What the error logs say, if there are any.
 void WriteAllocatorsSection(const ReportPage& page);  // The allocators, where there is no run.
 void WriteProfileSection(const ReportPage& page);     // Who holds the memory. Requires a profile.
 

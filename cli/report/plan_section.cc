@@ -21,13 +21,9 @@ class PlanSection : ReportPage {
   }
 
  private:
-  // A line of the plan: name, size, words, a bar.
   void PlanLine(const std::string& name, const std::string& size, const std::string& words,
                 double part, double whole) {
-    std::string line = "  " + PadRight(name, 12) + PadLeft(size, 10) + "   ";
-    line += PadRight(Truncate(words, kPlanWords), kPlanWords) + " ";
-    if (whole > 0) line += Bar(part, whole, width_ - DisplayWidth(line) - 1);
-    Line(line);
+    BarLine(name, size, words, kPlanWords, part, whole);
   }
 
   void Classes(double whole) {
@@ -60,7 +56,7 @@ class PlanSection : ReportPage {
     if (plan.classes_known) {
       Classes(whole);
     } else {
-      Line("  parameters, outputs and temps: not known, only their sum");
+      Line("  parameters, outputs and temps: unknown; only their sum is known");
     }
     for (const ReportSpace& space : plan.other_spaces) {
       PlanLine(Safe(space.name), HumanBytes(space.bytes),
@@ -86,7 +82,7 @@ class PlanSection : ReportPage {
       for (size_t i = 1; i < std::max<size_t>(at, 1); ++i) line += "─";
       Line(line + "┤");
     } else {
-      PlanLine("capacity", "–", "unknown: --capacity 16GiB says it", 0, 0);
+      PlanLine("capacity", "–", "unknown; set it with --capacity 16GiB", 0, 0);
     }
   }
 
@@ -101,40 +97,9 @@ class PlanSection : ReportPage {
     Section(plan.heap_peak_bytes ? "AT THE HEAP PEAK  " + HumanBytes(plan.peak_bytes)
                                  : "ALL OF THE PLAN",
             roles.empty() ? "read" : "temps by role: " + roles + "  inferred");
-    struct Cells {
-      std::string shape, role, op, line;
-    };
-    std::vector<Cells> cells;
-    const size_t max_shape = width_ * 32 / 100, max_line = width_ * 26 / 100;
-    size_t shape_width = 13, role_width = 8, line_width = 4;
     const size_t listed =
         std::min(plan.groups.size(), Top(WantsDetail() ? kGroups : kHealthyGroups));
-    for (size_t i = 0; i < listed; ++i) {
-      const ReportGroup& g = plan.groups[i];
-      Cells c;
-      c.shape = fmt::format("{} × {}", g.count, g.shape.empty() ? "(no shape)" : Safe(g.shape));
-      c.role = g.role + (g.rematerialized ? " remat" : "");
-      c.op = Safe(ShortOp(g.op_name));
-      c.line = Safe(Place(g.source_file, g.source_line, g.function_name));
-      shape_width = std::max(shape_width, std::min(DisplayWidth(c.shape), max_shape));
-      role_width = std::max(role_width, DisplayWidth(c.role));
-      line_width = std::max(line_width, std::min(DisplayWidth(c.line), max_line));
-      cells.push_back(std::move(c));
-    }
-    const size_t op_width = width_ - 11 - shape_width - 1 - role_width - 1 - line_width - 1;
-    Line(Paint(Style::kDim,
-               PadLeft("bytes", 9) + "  " + PadRight("count × shape", shape_width) + " " +
-                   PadRight("role", role_width) + " " + PadRight("op", op_width) + " line",
-               color_));
-    for (size_t i = 0; i < listed; ++i) {
-      const ReportGroup& g = plan.groups[i];
-      const std::string line = PadLeft(HumanBytes(g.bytes), 9) + "  " +
-                               PadRight(Truncate(cells[i].shape, shape_width), shape_width) + " " +
-                               PadRight(cells[i].role, role_width) + " " +
-                               PadRight(TruncateFront(cells[i].op, op_width), op_width) + " " +
-                               Truncate(cells[i].line, line_width);
-      Line(line.substr(0, line.find_last_not_of(' ') + 1));
-    }
+    Buffers(plan.groups, listed, 32, 26);
     if (listed == plan.groups.size()) return;
     int64_t bytes = 0, buffers = 0;
     for (size_t i = listed; i < plan.groups.size(); ++i) {

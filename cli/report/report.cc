@@ -147,7 +147,7 @@ void RegisterReport(CLI::App& app, ExitCode& exit_code) {
   CLI::App* const verb = app.add_subcommand("report", "Say what happened, why, and what to do");
   const auto options = std::make_shared<Options>();
   verb->add_option("CAPTURE", options->paths,
-                   "Captures, error texts, run folders or log directories; - is standard input");
+                   "Captures, error logs, run folders or log directories; - is standard input");
   verb->add_option("--db", options->database,
                    "Report what this database holds, where no capture is named; else $OOMDB_DB")
       ->envname("OOMDB_DB")

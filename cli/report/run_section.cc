@@ -117,7 +117,7 @@ class RunSection : ReportPage {
     }
     if (device.failed_sequences.size() > 5)
       words += fmt::format(" and {} more", device.failed_sequences.size() - 5);
-    return words + " launched nothing";
+    return words + " failed before launch";
   }
 
   void Devices() {
