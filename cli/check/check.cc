@@ -1,7 +1,6 @@
 // oomdb check: the gate for CI.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <iostream>
 #include <memory>
 #include <string>
@@ -105,33 +104,31 @@ ExitCode Run(const Options& options) {
 
 }  // namespace
 
-void RegisterCheck(CLI::App& app, ExitCode& exit_code) {
-  CLI::App* const verb = app.add_subcommand("check", "Fail a build that needs more memory");
+void RegisterCheck(Verbs& verbs, ExitCode& exit_code) {
+  Verb verb = verbs.Add("check", "Fail a build that needs more memory");
   const auto options = std::make_shared<Options>();
-  verb->add_option("PATH", options->paths, "Captures, or folders with captures anywhere below");
-  verb->add_option("--db", options->database,
-                   "Check what this database holds, instead of captures; else $OOMDB_DB")
-      ->envname("OOMDB_DB")
-      ->type_name("FILE");
-  verb->add_option("--run", options->run, "Only this run; else all but the baseline")
-      ->type_name("NAME");
-  verb->add_option("--budget", options->budget,
-                   "Fail when the plan of a module that ran, or of the largest, needs more")
-      ->type_name("SIZE");
-  verb->add_option("--max-growth", options->max_growth,
-                   "Fail when more is left behind per execution, on any device")
-      ->type_name("SIZE");
-  verb->add_option("--baseline", options->baseline, "The run to compare with")->type_name("RUN");
-  verb->add_option("--max-regression", options->max_regression,
-                   "Fail when a module's peak is more above that of its namesake in --baseline")
-      ->type_name("PERCENT");
-  verb->add_option("--fail-on", options->fail_on, "Fail on findings of this severity or worse")
-      ->type_name("error|warning");
-  verb->add_option("--junit", options->junit, "Also write JUnit XML to this file")
-      ->type_name("FILE");
-  verb->add_flag("-f,--force", options->force, "Overwrite the file of --junit");
-  AddSettingOptions(*verb, options->settings);
-  verb->footer(
+  verb.Option("PATH", options->paths, "Captures, or folders with captures anywhere below");
+  verb.Option("--db", options->database,
+              "Check what this database holds, instead of captures; else $OOMDB_DB")
+      .Variable("OOMDB_DB")
+      .Type("FILE");
+  verb.Option("--run", options->run, "Only this run; else all but the baseline").Type("NAME");
+  verb.Option("--budget", options->budget,
+              "Fail when the plan of a module that ran, or of the largest, needs more")
+      .Type("SIZE");
+  verb.Option("--max-growth", options->max_growth,
+              "Fail when more is left behind per execution, on any device")
+      .Type("SIZE");
+  verb.Option("--baseline", options->baseline, "The run to compare with").Type("RUN");
+  verb.Option("--max-regression", options->max_regression,
+              "Fail when a module's peak is more above that of its namesake in --baseline")
+      .Type("PERCENT");
+  verb.Option("--fail-on", options->fail_on, "Fail on findings of this severity or worse")
+      .Type("error|warning");
+  verb.Option("--junit", options->junit, "Also write JUnit XML to this file").Type("FILE");
+  verb.Flag("-f,--force", options->force, "Overwrite the file of --junit");
+  AddSettingOptions(verb, options->settings);
+  verb.Footer(
       "At least one limit is needed. One line for each thing that fails: found, limit, and how "
       "the\n"
       "number is known. A limit for which the captures hold no number is no pass.\n"
@@ -139,7 +136,7 @@ void RegisterCheck(CLI::App& app, ExitCode& exit_code) {
       "rejected.\n"
       "Example: oomdb check --budget 16GiB --max-growth 1MiB "
       "sample_dbs/captures/grad_leak_oom");
-  verb->callback([options, &exit_code] { exit_code = Run(*options); });
+  verb.Run([options, &exit_code] { exit_code = Run(*options); });
 }
 
 }  // namespace oomdb

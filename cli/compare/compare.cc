@@ -2,7 +2,6 @@
 // difference.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -338,27 +337,22 @@ void Run(const Options& options, ExitCode& exit_code) {
 
 }  // namespace
 
-void RegisterCompare(CLI::App& app, ExitCode& exit_code) {
-  CLI::App* const verb =
-      app.add_subcommand("compare", "Say what one run needs more than another, and why");
+void RegisterCompare(Verbs& verbs, ExitCode& exit_code) {
+  Verb verb = verbs.Add("compare", "Say what one run needs more than another, and why");
   const auto options = std::make_shared<Options>();
-  verb->add_option("BASE", options->base, "A run of the database, or a capture or folder")
-      ->required();
-  verb->add_option("NEW", options->changed, "What is measured against it")->required();
-  AddDatabaseOption(*verb, options->database);
-  verb->add_option("--top", options->top, "Differences to list")
-      ->capture_default_str()
-      ->check(CLI::PositiveNumber)
-      ->type_name("N");
-  verb->add_option(
+  verb.Option("BASE", options->base, "A run of the database, or a capture or folder").Required();
+  verb.Option("NEW", options->changed, "What is measured against it").Required();
+  AddDatabaseOption(verb, options->database);
+  verb.Option("--top", options->top, "Differences to list").ShowDefault().Positive().Type("N");
+  verb.Option(
           "--fail-on", options->fail_on,
           "Exit with 3 when NEW has a finding of this severity or worse that BASE has not, "
           "or (regression) when the peak of a module rose, or NEW fails by its error text where "
           "BASE did not, or earlier, or is short of more")
-      ->type_name("error|warning|info|regression");
-  AddSettingOptions(*verb, options->settings);
-  AddOutputOptions(*verb, options->output);
-  verb->footer(
+      .Type("error|warning|info|regression");
+  AddSettingOptions(verb, options->settings);
+  AddOutputOptions(verb, options->output);
+  verb.Footer(
       "Modules are paired by name and by the shapes of their parameters and results, what is left "
       "by name alone, which is said. Buffers are matched by instruction and shape, then by shape, "
       "JAX operation and Python line; "
@@ -371,7 +365,7 @@ void RegisterCompare(CLI::App& app, ExitCode& exit_code) {
       "Exit: 0 compared, 3 something failed --fail-on, 4 part was rejected. How much a peak, "
       "or what is short, may rise: the settings regression_min_bytes and regression_min_percent.\n"
       "Example: oomdb compare sample_dbs/captures/dataset_oom sample_dbs/captures/attention_oom");
-  verb->callback([options, &exit_code] { Run(*options, exit_code); });
+  verb.Run([options, &exit_code] { Run(*options, exit_code); });
 }
 
 }  // namespace oomdb

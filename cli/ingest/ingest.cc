@@ -1,7 +1,6 @@
 // oomdb ingest: captures into a database file.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -196,40 +195,37 @@ ExitCode Run(const Options& options) {
 
 }  // namespace
 
-void RegisterIngest(CLI::App& app, ExitCode& exit_code) {
-  CLI::App* const verb = app.add_subcommand("ingest", "Read captures into a database");
+void RegisterIngest(Verbs& verbs, ExitCode& exit_code) {
+  Verb verb = verbs.Add("ingest", "Read captures into a database");
   const auto options = std::make_shared<Options>();
-  AddDatabaseOption(*verb, options->database);
-  verb->add_option("PATH", options->paths,
-                   "Captures and logs, or folders with some anywhere below; - is standard input");
-  verb->add_option("--manifest", options->manifest,
-                   "A CSV file that names captures: path, perhaps run, host, and label columns")
-      ->type_name("FILE");
-  verb->add_option("--run", options->run,
-                   "The run they belong to, instead of the one in their path")
-      ->type_name("NAME");
-  verb->add_option("--host", options->host,
-                   "The host they were recorded on, instead of the one in their path")
-      ->type_name("NAME");
-  verb->add_option("--label", options->labels,
-                   "A coordinate of the run in a sweep, such as batch=8; repeatable")
-      ->type_name("NAME=VALUE")
-      ->allow_extra_args(false);
-  verb->add_option("--events", options->events, "Which host events to store: memory, all or none")
-      ->type_name("WHICH")
-      ->capture_default_str();
-  verb->add_option("-j,--threads", options->threads,
-                   "Read this many captures at once while one is stored; the result is the same")
-      ->type_name("N")
-      ->check(CLI::Range(1, 256))
-      ->capture_default_str();
-  verb->add_flag("--tee", options->tee,
-                 "Pass standard input through to standard output as it arrives");
-  verb->add_flag("--explain-time", options->explain_time,
-                 "Also say what the time went into, and how it compares to reading the files");
-  verb->add_flag("-v,--verbose", options->verbose,
-                 "Also say what was passed over or there already");
-  verb->footer(
+  AddDatabaseOption(verb, options->database);
+  verb.Option("PATH", options->paths,
+              "Captures and logs, or folders with some anywhere below; - is standard input");
+  verb.Option("--manifest", options->manifest,
+              "A CSV file that names captures: path, perhaps run, host, and label columns")
+      .Type("FILE");
+  verb.Option("--run", options->run, "The run they belong to, instead of the one in their path")
+      .Type("NAME");
+  verb.Option("--host", options->host,
+              "The host they were recorded on, instead of the one in their path")
+      .Type("NAME");
+  verb.Option("--label", options->labels,
+              "A coordinate of the run in a sweep, such as batch=8; repeatable")
+      .Type("NAME=VALUE")
+      .OneValue();
+  verb.Option("--events", options->events, "Which host events to store: memory, all or none")
+      .Type("WHICH")
+      .ShowDefault();
+  verb.Option("-j,--threads", options->threads,
+              "Read this many captures at once while one is stored; the result is the same")
+      .Type("N")
+      .Between(1, 256)
+      .ShowDefault();
+  verb.Flag("--tee", options->tee, "Pass standard input through to standard output as it arrives");
+  verb.Flag("--explain-time", options->explain_time,
+            "Also say what the time went into, and how it compares to reading the files");
+  verb.Flag("-v,--verbose", options->verbose, "Also say what was passed over or there already");
+  verb.Footer(
       "The same capture again changes nothing, except --run, --host and --label where given.\n"
       "Paths in a manifest are relative to its folder; what it says wins over --run and --host.\n"
       "--explain-time: read (and decompress, hash), parse, replay (of plans; what there is to "
@@ -237,7 +233,7 @@ void RegisterIngest(CLI::App& app, ExitCode& exit_code) {
       "for it), write (and index, commit), other.\n"
       "Exit: 0 all stored, 1 nothing stored, 4 part was rejected or truncated.\n"
       "Example: oomdb ingest --db oom.db logs/");
-  verb->callback([options, &exit_code] { exit_code = Run(*options); });
+  verb.Run([options, &exit_code] { exit_code = Run(*options); });
 }
 
 }  // namespace oomdb

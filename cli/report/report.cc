@@ -1,7 +1,6 @@
 // oomdb report: what happened, why, and what to do, of captures or of a database.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -143,50 +142,43 @@ ExitCode Run(const Options& options) {
 
 }  // namespace
 
-void RegisterReport(CLI::App& app, ExitCode& exit_code) {
-  CLI::App* const verb = app.add_subcommand("report", "Say what happened, why, and what to do");
+void RegisterReport(Verbs& verbs, ExitCode& exit_code) {
+  Verb verb = verbs.Add("report", "Say what happened, why, and what to do");
   const auto options = std::make_shared<Options>();
-  verb->add_option("CAPTURE", options->paths,
-                   "Captures, error logs, run folders or log directories; - is standard input");
-  verb->add_option("--db", options->database,
-                   "Report what this database holds, where no capture is named; else $OOMDB_DB")
-      ->envname("OOMDB_DB")
-      ->type_name("FILE");
-  verb->add_option("--module", options->scope.module,
-                   "The module to show, such as 'jit_train_step(42)'; else the one that failed, "
-                   "else the largest")
-      ->type_name("NAME");
-  verb->add_option("--run", options->scope.run, "Only captures of this run")->type_name("NAME");
-  verb->add_option("--host", options->scope.host, "Only captures of this host")->type_name("NAME");
-  verb->add_option("--top", options->top,
-                   "Groups of buffers to list; else 10, of a healthy capture 5")
-      ->type_name("N");
-  verb->add_option("--json", options->json_file,
-                   "Also write JSON to this file; - writes only that, to standard output")
-      ->type_name("FILE");
-  verb->add_flag("--tee", options->tee,
-                 "Pass standard input through to standard output as it arrives, before the report");
-  verb->add_option("--fail-on", options->fail_on,
-                   "Exit with 3 on findings of this severity or worse")
-      ->type_name("error|warning|info");
-  AddSettingOptions(*verb, options->settings);
-  verb->add_option("--format", options->format, "text, json or markdown")
-      ->capture_default_str()
-      ->type_name("FORMAT");
-  verb->add_option("-o,--output", options->output.file,
-                   "Write to this file instead of standard output")
-      ->type_name("FILE");
-  verb->add_flag("-f,--force", options->output.force, "Overwrite the file of -o or --json");
-  verb->add_option("--color", options->output.color, "auto, always or never")
-      ->capture_default_str()
-      ->type_name("WHEN");
-  verb->footer(
+  verb.Option("CAPTURE", options->paths,
+              "Captures, error logs, run folders or log directories; - is standard input");
+  verb.Option("--db", options->database,
+              "Report what this database holds, where no capture is named; else $OOMDB_DB")
+      .Variable("OOMDB_DB")
+      .Type("FILE");
+  verb.Option("--module", options->scope.module,
+              "The module to show, such as 'jit_train_step(42)'; else the one that failed, "
+              "else the largest")
+      .Type("NAME");
+  verb.Option("--run", options->scope.run, "Only captures of this run").Type("NAME");
+  verb.Option("--host", options->scope.host, "Only captures of this host").Type("NAME");
+  verb.Option("--top", options->top, "Groups of buffers to list; else 10, of a healthy capture 5")
+      .Type("N");
+  verb.Option("--json", options->json_file,
+              "Also write JSON to this file; - writes only that, to standard output")
+      .Type("FILE");
+  verb.Flag("--tee", options->tee,
+            "Pass standard input through to standard output as it arrives, before the report");
+  verb.Option("--fail-on", options->fail_on, "Exit with 3 on findings of this severity or worse")
+      .Type("error|warning|info");
+  AddSettingOptions(verb, options->settings);
+  verb.Option("--format", options->format, "text, json or markdown").ShowDefault().Type("FORMAT");
+  verb.Option("-o,--output", options->output.file, "Write to this file instead of standard output")
+      .Type("FILE");
+  verb.Flag("-f,--force", options->output.force, "Overwrite the file of -o or --json");
+  verb.Option("--color", options->output.color, "auto, always or never").ShowDefault().Type("WHEN");
+  verb.Footer(
       "Captures are read into a throw-away database; nothing is written beside them.\n"
       "Exit: 0 reported, 1 nothing could be read, 3 findings (--fail-on), 4 part was rejected or "
       "truncated.\n"
       "A program's output: python train.py 2>&1 | oomdb report - --tee\n"
       "Example: oomdb report sample_dbs/captures/attention_oom");
-  verb->callback([options, &exit_code] { exit_code = Run(*options); });
+  verb.Run([options, &exit_code] { exit_code = Run(*options); });
 }
 
 }  // namespace oomdb

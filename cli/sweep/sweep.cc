@@ -2,7 +2,6 @@
 // would break.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -346,25 +345,24 @@ void Run(const Options& options, ExitCode& exit_code) {
 
 }  // namespace
 
-void RegisterSweep(CLI::App& app, ExitCode& exit_code) {
-  CLI::App* const verb =
-      app.add_subcommand("sweep", "Say which value of a label fits, and where it would break");
+void RegisterSweep(Verbs& verbs, ExitCode& exit_code) {
+  Verb verb = verbs.Add("sweep", "Say which value of a label fits, and where it would break");
   const auto options = std::make_shared<Options>();
-  AddDatabaseOption(*verb, options->database);
-  verb->add_option("--label", options->label, "The label's name, as in ingest --label batch=8")
-      ->required()
-      ->type_name("NAME");
-  verb->add_option("--module", options->module,
-                   "The module; else the largest of those that most runs have")
-      ->type_name("NAME");
-  AddSettingOptions(*verb, options->settings);
-  AddOutputOptions(*verb, options->output);
-  verb->footer(
+  AddDatabaseOption(verb, options->database);
+  verb.Option("--label", options->label, "The label's name, as in ingest --label batch=8")
+      .Required()
+      .Type("NAME");
+  verb.Option("--module", options->module,
+              "The module; else the largest of those that most runs have")
+      .Type("NAME");
+  AddSettingOptions(verb, options->settings);
+  AddOutputOptions(verb, options->output);
+  verb.Footer(
       "Runs are points of one curve when they agree in all other labels. Where XLA rematerializes "
       "more than at the smallest label the curve has a kink: such points are left out of the "
       "fit.\n"
       "Example: oomdb sweep --db oom.db --label batch");
-  verb->callback([options, &exit_code] { Run(*options, exit_code); });
+  verb.Run([options, &exit_code] { Run(*options, exit_code); });
 }
 
 }  // namespace oomdb
