@@ -73,6 +73,16 @@ std::vector<Record> ReadViewWhere(Database& database, std::string_view view,
                                   std::string_view condition, const Parameters& parameters = {},
                                   std::string_view order = {});
 
+// The same for who writes them out: with `columns`, a list as after SELECT.
+Rows ReadTable(Database& database, std::string_view view, std::string_view columns,
+               const Parameters& where = {}, std::string_view order = {});
+
+// Rows by the names of their columns.
+std::vector<Record> Records(Rows rows);
+
+// A setting, by its name in the table `settings`.
+int64_t SettingOf(Database& database, const std::string& name);
+
 struct SandboxLimits {
   std::chrono::milliseconds timeout = std::chrono::seconds(60);
   const std::atomic<bool>* stop = nullptr;  // Ends the query when it becomes true; may be null.
