@@ -1,5 +1,12 @@
 -- id: host_oddities
 -- title: Where a device of a job stands out from its peers, by which figure and how far
+-- words figure by metric:
+--   growth: grows by {amount:bytes} per execution of [{module_name}](nameless?its module)
+--   capacity: has a pool of {amount:bytes}
+--   in use: has {amount:bytes} in use when execution {common_place:n} of {module_name} starts
+--   waits: waited {amount:ns} for memory
+-- words beside: the median of {peers:n} (across_hosts?hosts|devices) is
+--   (is_time?{median:ns}|{median:bytes})
 -- columns:
 --   capture_id: the capture
 --   device_id: the device that stands out
@@ -14,6 +21,8 @@
 --   common_place: the number of the execution at whose start in use was compared
 --   job_hosts: hosts of the run
 --   importance: 1 growth, 2 capacity, 3 in use, 4 waits: what explains before what follows
+--   figure: what the device does, in words
+--   beside: the median of its peers, in words
 -- how to read: Peers are the devices in the same place on every host of the run, or all devices of
 --   a run of one host. More is worse, but for the capacity.
 CREATE VIEW host_oddities AS
@@ -110,7 +119,10 @@ SELECT
   l.module_name,
   l.common_place,
   l.job_hosts,
-  l.importance
+  l.importance,
+  CASE WHEN l.job_hosts > 1 THEN 1 ELSE 0 END AS across_hosts,
+  CASE WHEN l.metric = 'waits' THEN 1 ELSE 0 END AS is_time,
+  CASE WHEN l.module_name IS NULL THEN 1 ELSE 0 END AS nameless
 FROM limits l
 WHERE l.peers >= CASE
     WHEN l.job_hosts > 1 THEN (SELECT t.setting FROM settings t WHERE t.name = 'skew_min_hosts')

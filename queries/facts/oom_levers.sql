@@ -1,11 +1,74 @@
 -- id: oom_levers
 -- title: What could make the program of an error text fit, as far as the evidence supports it
 -- empty without: oom_events
+-- words fix by remedy:
+--   check_shapes: check the shapes of the arguments and the mesh: a product of dimensions is wrong,
+--     or a sharding is missing; no option helps
+--   release: free earlier results before the next step: del, donate the input, or let the host
+--     language collect its garbage (gc)
+--   find_holder: look for who holds the memory: jax.live_arrays(), device.memory_stats(), other
+--     processes on the device; hide it from a second framework
+--   serialize_tables: handle the tables one after another:
+--     xla_sc_num_serialized_tables_to_optimize_hbm
+--   split_tables: check that tables are mod-sharded over all chips and features are 8 floats or
+--     wider; lower max_unique_nz_per_row and maximum_parallel_iterations
+--   change_layout: make a large axis the minor-most one, or fill the tile (128 in the last
+--     dimension, 8 in the one before): {first_shape} is mostly padding
+--   donate: donate what the program returns updated: jax.jit(f, donate_argnums=...)
+--   partition_random: partition the random numbers: jax_threefry_partitionable=True, or
+--     jax_default_prng_impl="rbg"; initialize layer by layer
+--   fused_attention: fused (flash, splash) attention; then check that {square_shape} is gone
+--   checkpoint: jax.checkpoint on the block: its activations are computed again in the backward
+--     pass
+--   narrower_dtype: compute in bf16 where f32 copies are made (convert_element_type), or tile
+--   cast_on_load: cast the weights once, when they are loaded: bf16 copies of f32 arguments are
+--     made inside
+--   vmap: in chunks instead of all at once: jax.lax.map(f, xs, batch_size=...) instead of vmap
+--   return_less: return less: sums instead of histories, fewer copies per vmap, no buffers that
+--     nobody reads
+--   pass_as_argument: pass large arrays as arguments: those that a jitted function captures become
+--     constants of every executable
+--   shard_parameters: shard the arguments over the mesh (FSDP), or hold them in bf16; 2 devices
+--     save half
+--   annotate_sharding: annotate the sharding of {first_shape}[ ({made_by})]: 2 devices save half; a
+--     left-over jax.debug.print makes it whole
+--   micro_batch: split the batch into micro-batches and accumulate the gradients; 2 save half of
+--     these
+--   smaller_batch: a smaller batch or a shorter sequence per device, or the work over more devices
+--   dump_plan: compile once more with XLA_FLAGS=--xla_dump_to=DIR and give DIR the same --run: the
+--     plan says which buffers and lines
+--   compiler_flags: xla_tpu_rematerialization_algo=PEAK_PRIORITY,
+--     xla_latency_hiding_scheduler_rerun=5, xla_memory_scheduler=kBrkga
+--   unified_memory: let the GPU use the host's memory: TF_FORCE_UNIFIED_MEMORY=1 and
+--     XLA_PYTHON_CLIENT_MEM_FRACTION above 1
+-- words cost by remedy:
+--   check_shapes: a look at the program
+--   release: none
+--   find_holder: none
+--   serialize_tables: tables one after another: less parallel
+--   split_tables: a change of the tables
+--   change_layout: a transpose, or another order of axes
+--   donate: none; the saving is an upper bound
+--   partition_random: other random numbers for the same key
+--   fused_attention: none, where a fused kernel supports the shapes
+--   checkpoint: about one more forward pass
+--   narrower_dtype: precision of these values
+--   cast_on_load: none
+--   vmap: a loop over chunks: time
+--   return_less: what is not returned must be computed later
+--   pass_as_argument: none
+--   shard_parameters: network traffic, and the devices
+--   annotate_sharding: network traffic, and the devices
+--   micro_batch: step time
+--   smaller_batch: a smaller batch is another training
+--   dump_plan: one more failing compile
+--   compiler_flags: compile time or speed; a last resort
+--   unified_memory: very slow transfers; a last resort
 -- columns:
 --   oom_event_id: the event
 --   capture_id: the log
 --   stage: compile or run
---   lever: its short name
+--   remedy: its short name
 --   preference: the one to try first has the smallest
 --   fix: what to do
 --   saving_bytes: what it saves at most (bytes); NULL when that can't be told
@@ -34,7 +97,7 @@ WITH parts AS (
     MAX(CASE WHEN k.position = 1 THEN k.count END) AS first_count,
     MAX(CASE WHEN k.position = 1 THEN k.bytes END) AS first_bytes,
     MAX(CASE WHEN k.position = 1 THEN k.each_bytes END) AS first_each_bytes,
-    MAX(CASE WHEN k.position = 1 THEN k.place_words END) AS first_place
+    MAX(CASE WHEN k.position = 1 THEN k.made_by END) AS made_by
   FROM oom_part_kinds k
   GROUP BY k.oom_event_id
 ),
@@ -48,27 +111,27 @@ squares AS (
 ),
 known AS (
   SELECT
-    f.oom_event_id,
-    f.capture_id,
-    f.stage,
-    f.kind,
-    f.memory_space,
+    b.oom_event_id,
+    b.capture_id,
+    b.stage,
+    b.kind,
+    b.memory_space,
     -- A matched plan says exactly what these levers save: fit_levers.
     CASE
-      WHEN EXISTS (SELECT 1 FROM fit_levers x WHERE x.module_id = f.module_id) THEN 1
+      WHEN EXISTS (SELECT 1 FROM fit_levers x WHERE x.module_id = b.module_id) THEN 1
       ELSE 0
     END AS has_plan,
     b.branch,
     -- Of a failed request the program as a whole is what must fit, where the text says it.
     -- Of a single allocation (T7) the rest of the program is not known.
-    CASE WHEN f.kind = 'T7' THEN NULL WHEN f.stage = 'compile' THEN f.needed_bytes
-      ELSE f.total_bytes END AS total_bytes,
-    f.capacity_bytes,
-    f.arguments_bytes,
+    CASE WHEN b.kind = 'T7' THEN NULL WHEN b.stage = 'compile' THEN b.needed_bytes
+      ELSE b.total_bytes END AS total_bytes,
+    b.capacity_bytes,
+    b.arguments_bytes,
     CASE
-      WHEN f.output_bytes - COALESCE(f.alias_bytes, 0) < f.arguments_bytes
-        THEN f.output_bytes - COALESCE(f.alias_bytes, 0)
-      ELSE f.arguments_bytes
+      WHEN b.output_bytes - COALESCE(b.alias_bytes, 0) < b.arguments_bytes
+        THEN b.output_bytes - COALESCE(b.alias_bytes, 0)
+      ELSE b.arguments_bytes
     END AS donation_bytes,
     p.padding_bytes,
     p.square_bytes,
@@ -86,37 +149,36 @@ known AS (
     p.first_count,
     p.first_bytes,
     p.first_each_bytes,
-    p.first_place,
+    p.made_by,
     b.chunk_bytes - b.chunk_each_bytes AS repeated_bytes
-  FROM oom_failures f
-  JOIN oom_branches b ON b.oom_event_id = f.oom_event_id
-  LEFT JOIN parts p ON p.oom_event_id = f.oom_event_id
-  LEFT JOIN squares q ON q.oom_event_id = f.oom_event_id AND q.place = 1
-  WHERE f.stage IN ('compile', 'run')
+  FROM oom_branches b
+  LEFT JOIN parts p ON p.oom_event_id = b.oom_event_id
+  LEFT JOIN squares q ON q.oom_event_id = b.oom_event_id AND q.place = 1
+  WHERE b.stage IN ('compile', 'run')
 ),
 levers AS (
-  SELECT 'shape' AS lever, 1 AS preference, 'a look at the program' AS cost, 0 AS changes_results
-  UNION ALL SELECT 'release', 2, 'none', 0
-  UNION ALL SELECT 'holder', 3, 'none', 0
-  UNION ALL SELECT 'sparse_serial', 4, 'tables one after another: less parallel', 0
-  UNION ALL SELECT 'sparse_tables', 5, 'a change of the tables', 0
-  UNION ALL SELECT 'padding', 6, 'a transpose, or another order of axes', 0
-  UNION ALL SELECT 'donation', 7, 'none; the saving is an upper bound', 0
-  UNION ALL SELECT 'random', 8, 'other random numbers for the same key', 1
-  UNION ALL SELECT 'fused_attention', 9, 'none, where a fused kernel supports the shapes', 0
-  UNION ALL SELECT 'checkpoint', 10, 'about one more forward pass', 0
-  UNION ALL SELECT 'upcast', 11, 'precision of these values', 1
-  UNION ALL SELECT 'downcast', 12, 'none', 0
-  UNION ALL SELECT 'batched', 13, 'a loop over chunks: time', 0
-  UNION ALL SELECT 'outputs', 14, 'what is not returned must be computed later', 0
-  UNION ALL SELECT 'constants', 15, 'none', 0
-  UNION ALL SELECT 'shard_arguments', 16, 'network traffic, and the devices', 0
-  UNION ALL SELECT 'shard_largest', 17, 'network traffic, and the devices', 0
-  UNION ALL SELECT 'micro_batch', 18, 'step time', 0
-  UNION ALL SELECT 'smaller', 19, 'a smaller batch is another training', 1
-  UNION ALL SELECT 'dump', 20, 'one more failing compile', 0
-  UNION ALL SELECT 'flags', 21, 'compile time or speed; a last resort', 0
-  UNION ALL SELECT 'unified', 22, 'very slow transfers; a last resort', 0
+  SELECT 'check_shapes' AS remedy, 1 AS preference, 0 AS changes_results
+  UNION ALL SELECT 'release', 2, 0
+  UNION ALL SELECT 'find_holder', 3, 0
+  UNION ALL SELECT 'serialize_tables', 4, 0
+  UNION ALL SELECT 'split_tables', 5, 0
+  UNION ALL SELECT 'change_layout', 6, 0
+  UNION ALL SELECT 'donate', 7, 0
+  UNION ALL SELECT 'partition_random', 8, 1
+  UNION ALL SELECT 'fused_attention', 9, 0
+  UNION ALL SELECT 'checkpoint', 10, 0
+  UNION ALL SELECT 'narrower_dtype', 11, 1
+  UNION ALL SELECT 'cast_on_load', 12, 0
+  UNION ALL SELECT 'vmap', 13, 0
+  UNION ALL SELECT 'return_less', 14, 0
+  UNION ALL SELECT 'pass_as_argument', 15, 0
+  UNION ALL SELECT 'shard_parameters', 16, 0
+  UNION ALL SELECT 'annotate_sharding', 17, 0
+  UNION ALL SELECT 'micro_batch', 18, 0
+  UNION ALL SELECT 'smaller_batch', 19, 1
+  UNION ALL SELECT 'dump_plan', 20, 0
+  UNION ALL SELECT 'compiler_flags', 21, 0
+  UNION ALL SELECT 'unified_memory', 22, 0
 ),
 sized AS (
   SELECT
@@ -127,119 +189,65 @@ sized AS (
     k.has_plan,
     k.total_bytes,
     k.capacity_bytes,
-    l.lever,
+    l.remedy,
     l.preference,
-    l.cost,
     l.changes_results,
-    CASE l.lever
-      WHEN 'shape' THEN
-        'check the shapes of the arguments and the mesh: a product of dimensions is wrong, or a'
-          || ' sharding is missing; no option helps'
-      WHEN 'release' THEN
-        'free earlier results before the next step: del, donate the input, or let the host'
-          || ' language collect its garbage (gc)'
-      WHEN 'holder' THEN
-        'look for who holds the memory: jax.live_arrays(), device.memory_stats(), other'
-          || ' processes on the device; hide it from a second framework'
-      WHEN 'sparse_serial' THEN
-        'handle the tables one after another: xla_sc_num_serialized_tables_to_optimize_hbm'
-      WHEN 'sparse_tables' THEN
-        'check that tables are mod-sharded over all chips and features are 8 floats or wider;'
-          || ' lower max_unique_nz_per_row and maximum_parallel_iterations'
-      WHEN 'padding' THEN
-        'make a large axis the minor-most one, or fill the tile (128 in the last dimension, 8 in'
-          || ' the one before): ' || k.first_shape || ' is mostly padding'
-      WHEN 'donation' THEN
-        'donate what the program returns updated: jax.jit(f, donate_argnums=...)'
-      WHEN 'random' THEN
-        'partition the random numbers: jax_threefry_partitionable=True, or'
-          || ' jax_default_prng_impl="rbg"; initialize layer by layer'
-      WHEN 'fused_attention' THEN
-        'fused (flash, splash) attention; then check that ' || k.square_shape || ' is gone'
-      WHEN 'checkpoint' THEN
-        'jax.checkpoint on the block: its activations are computed again in the backward pass'
-      WHEN 'upcast' THEN 'compute in bf16 where f32 copies are made (convert_element_type), or tile'
-      WHEN 'downcast' THEN
-        'cast the weights once, when they are loaded: bf16 copies of f32 arguments are made inside'
-      WHEN 'batched' THEN
-        'in chunks instead of all at once: jax.lax.map(f, xs, batch_size=...) instead of vmap'
-      WHEN 'outputs' THEN
-        'return less: sums instead of histories, fewer copies per vmap, no buffers that nobody'
-          || ' reads'
-      WHEN 'shard_arguments' THEN
-        'shard the arguments over the mesh (FSDP), or hold them in bf16; 2 devices save half'
-      WHEN 'shard_largest' THEN
-        'annotate the sharding of ' || k.first_shape || COALESCE(' (' || k.first_place || ')', '')
-          || ': 2 devices save half; a left-over jax.debug.print makes it whole'
-      WHEN 'micro_batch' THEN
-        'split the batch into micro-batches and accumulate the gradients; 2 save half of these'
-      WHEN 'constants' THEN
-        'pass large arrays as arguments: those that a jitted function captures become constants of'
-          || ' every executable'
-      WHEN 'smaller' THEN
-        'a smaller batch or a shorter sequence per device, or the work over more devices'
-      WHEN 'unified' THEN
-        'let the GPU use the host''s memory: TF_FORCE_UNIFIED_MEMORY=1 and'
-          || ' XLA_PYTHON_CLIENT_MEM_FRACTION above 1'
-      WHEN 'dump' THEN
-        'compile once more with XLA_FLAGS=--xla_dump_to=DIR and give DIR the same --run: the plan'
-          || ' says which buffers and lines'
-      ELSE
-        'xla_tpu_rematerialization_algo=PEAK_PRIORITY, xla_latency_hiding_scheduler_rerun=5,'
-          || ' xla_memory_scheduler=kBrkga'
-    END AS fix,
-    CASE l.lever
+    k.first_shape,
+    k.square_shape,
+    k.made_by,
+    CASE l.remedy
       WHEN 'release' THEN k.repeated_bytes
-      WHEN 'padding' THEN k.padding_bytes
-      WHEN 'donation' THEN k.donation_bytes
+      WHEN 'change_layout' THEN k.padding_bytes
+      WHEN 'donate' THEN k.donation_bytes
       WHEN 'fused_attention' THEN k.square_bytes
-      WHEN 'random' THEN k.random_bytes
+      WHEN 'partition_random' THEN k.random_bytes
       WHEN 'checkpoint' THEN
         CASE WHEN k.forward_count > 1 THEN k.checkpoint_bytes
           ELSE k.first_bytes - k.first_each_bytes END
-      WHEN 'upcast' THEN CAST((k.upcast_bytes - k.upcast_bytes % 2) / 2 AS BIGINT)
-      WHEN 'downcast' THEN k.downcast_bytes
-      WHEN 'shard_arguments' THEN CAST((k.arguments_bytes - k.arguments_bytes % 2) / 2 AS BIGINT)
-      WHEN 'shard_largest' THEN CAST((k.largest_bytes - k.largest_bytes % 2) / 2 AS BIGINT)
+      WHEN 'narrower_dtype' THEN CAST((k.upcast_bytes - k.upcast_bytes % 2) / 2 AS BIGINT)
+      WHEN 'cast_on_load' THEN k.downcast_bytes
+      WHEN 'shard_parameters' THEN CAST((k.arguments_bytes - k.arguments_bytes % 2) / 2 AS BIGINT)
+      WHEN 'annotate_sharding' THEN CAST((k.largest_bytes - k.largest_bytes % 2) / 2 AS BIGINT)
       WHEN 'micro_batch' THEN CAST((k.gradient_bytes - k.gradient_bytes % 2) / 2 AS BIGINT)
     END AS saving_bytes,
-    CASE l.lever
-      WHEN 'shape' THEN CASE WHEN k.branch = 'absurd' THEN 1 ELSE 0 END
+    CASE l.remedy
+      WHEN 'check_shapes' THEN CASE WHEN k.branch = 'absurd' THEN 1 ELSE 0 END
       WHEN 'release' THEN CASE WHEN k.branch = 'equal_chunks' THEN 1 ELSE 0 END
-      WHEN 'holder' THEN
+      WHEN 'find_holder' THEN
         CASE WHEN k.branch IN ('victim', 'shortage') THEN 1
           WHEN k.stage = 'run' AND k.branch IN ('unlisted', 'equal_chunks') THEN 1 ELSE 0 END
-      WHEN 'sparse_serial' THEN CASE WHEN k.branch = 'sparse_core' THEN 1 ELSE 0 END
-      WHEN 'sparse_tables' THEN CASE WHEN k.branch = 'sparse_core' THEN 1 ELSE 0 END
-      WHEN 'padding' THEN
+      WHEN 'serialize_tables' THEN CASE WHEN k.branch = 'sparse_core' THEN 1 ELSE 0 END
+      WHEN 'split_tables' THEN CASE WHEN k.branch = 'sparse_core' THEN 1 ELSE 0 END
+      WHEN 'change_layout' THEN
         CASE WHEN k.padding_bytes >= (SELECT s.setting FROM settings s
           WHERE s.name = 'padding_min_bytes') THEN 1 ELSE 0 END
-      WHEN 'donation' THEN
+      WHEN 'donate' THEN
         CASE WHEN k.donation_bytes >= (SELECT s.setting FROM settings s
           WHERE s.name = 'donation_min_bytes') THEN 1 ELSE 0 END
-      WHEN 'random' THEN CASE WHEN k.random_bytes > 0 THEN 1 ELSE 0 END
+      WHEN 'partition_random' THEN CASE WHEN k.random_bytes > 0 THEN 1 ELSE 0 END
       WHEN 'fused_attention' THEN CASE WHEN k.square_bytes > 0 THEN 1 ELSE 0 END
       WHEN 'checkpoint' THEN
         CASE WHEN k.forward_count > 1 THEN 1
           -- Many of one size without a name: most likely a layer's, once per layer.
-          WHEN k.branch = 'accumulated' AND k.first_count > 1 AND k.first_place IS NULL THEN 1
+          WHEN k.branch = 'accumulated' AND k.first_count > 1 AND k.made_by IS NULL THEN 1
           ELSE 0 END
-      WHEN 'upcast' THEN CASE WHEN k.upcast_bytes > 0 THEN 1 ELSE 0 END
-      WHEN 'downcast' THEN
+      WHEN 'narrower_dtype' THEN CASE WHEN k.upcast_bytes > 0 THEN 1 ELSE 0 END
+      WHEN 'cast_on_load' THEN
         CASE WHEN k.downcast_bytes > 0 AND k.arguments_bytes > 0 THEN 1 ELSE 0 END
-      WHEN 'batched' THEN CASE WHEN k.batched_bytes > 0 THEN 1 ELSE 0 END
-      WHEN 'outputs' THEN CASE WHEN k.branch = 'outputs' THEN 1 ELSE 0 END
-      WHEN 'shard_arguments' THEN CASE WHEN k.branch = 'arguments' THEN 1 ELSE 0 END
-      WHEN 'shard_largest' THEN CASE WHEN k.branch = 'one_allocation' THEN 1 ELSE 0 END
+      WHEN 'vmap' THEN CASE WHEN k.batched_bytes > 0 THEN 1 ELSE 0 END
+      WHEN 'return_less' THEN CASE WHEN k.branch = 'outputs' THEN 1 ELSE 0 END
+      WHEN 'shard_parameters' THEN CASE WHEN k.branch = 'arguments' THEN 1 ELSE 0 END
+      WHEN 'annotate_sharding' THEN CASE WHEN k.branch = 'one_allocation' THEN 1 ELSE 0 END
       WHEN 'micro_batch' THEN CASE WHEN k.gradient_bytes > 0 THEN 1 ELSE 0 END
-      WHEN 'constants' THEN CASE WHEN LOWER(k.kind) LIKE 'g4%' THEN 1 ELSE 0 END
-      WHEN 'smaller' THEN
+      WHEN 'pass_as_argument' THEN CASE WHEN LOWER(k.kind) LIKE 'g4%' THEN 1 ELSE 0 END
+      WHEN 'smaller_batch' THEN
         CASE WHEN k.branch IN ('accumulated', 'one_allocation', 'temps') THEN 1
           WHEN k.stage = 'compile' AND k.branch = 'unlisted' THEN 1 ELSE 0 END
-      WHEN 'unified' THEN
+      WHEN 'unified_memory' THEN
         CASE WHEN k.stage = 'run' AND k.branch = 'temps' AND k.memory_space = 'gpu' THEN 1 ELSE 0
         END
-      WHEN 'dump' THEN CASE WHEN k.branch = 'unlisted' AND k.stage = 'compile' THEN 1 ELSE 0 END
+      WHEN 'dump_plan' THEN
+        CASE WHEN k.branch = 'unlisted' AND k.stage = 'compile' THEN 1 ELSE 0 END
       ELSE
         CASE WHEN k.stage = 'compile' AND k.branch = 'accumulated' AND k.memory_space = 'hbm' THEN 1
           ELSE 0 END
@@ -251,20 +259,21 @@ SELECT
   z.oom_event_id,
   z.capture_id,
   z.stage,
-  z.lever,
+  z.remedy,
   z.preference,
-  z.fix,
   CASE WHEN z.saving_bytes > 0 THEN z.saving_bytes END AS saving_bytes,
   CASE WHEN z.saving_bytes > 0 THEN z.total_bytes - z.saving_bytes END AS needs_bytes,
   CASE
     WHEN z.saving_bytes > 0 AND z.total_bytes - z.saving_bytes <= z.capacity_bytes THEN 1
     WHEN z.saving_bytes > 0 AND z.total_bytes - z.saving_bytes > z.capacity_bytes THEN 0
   END AS fits,
-  z.cost,
-  z.changes_results
+  z.changes_results,
+  z.first_shape,
+  z.square_shape,
+  z.made_by
 FROM sized z
 -- Of a size that can't be meant nothing is to be tuned.
-WHERE z.applies = 1 AND (z.branch <> 'absurd' OR z.lever = 'shape')
+WHERE z.applies = 1 AND (z.branch <> 'absurd' OR z.remedy = 'check_shapes')
   AND NOT (z.has_plan = 1
-    AND z.lever IN ('donation', 'fused_attention', 'checkpoint', 'shard_arguments', 'micro_batch',
-      'smaller'));
+    AND z.remedy IN ('donate', 'fused_attention', 'checkpoint', 'shard_parameters', 'micro_batch',
+      'smaller_batch'));

@@ -17,6 +17,8 @@
 --   count: how many
 --   bytes: bytes of all (bytes)
 --   padding_bytes: of these, what the tiles add (bytes); NULL when it is not known
+--   what: their shape, else the instruction
+--   made_by: the JAX operation and its Python line; NULL without both
 CREATE VIEW oom_parts AS
 WITH failures AS (
   SELECT f.oom_event_id, f.capture_id, f.stage, f.module_id
@@ -103,7 +105,7 @@ plans AS (
   GROUP BY
     p.oom_event_id, p.capture_id, p.shape, p.op_name, p.source_file, p.source_line, p.bytes
 ),
-parts AS (
+united AS (
   SELECT
     t.oom_event_id, t.capture_id, 'text' AS source, t.shape, t.layout, t.op_name, t.source_file,
     t.source_line, t.label, t.each_bytes, t.count, t.bytes, t.padding_bytes
@@ -113,6 +115,11 @@ parts AS (
     p.oom_event_id, p.capture_id, 'plan', p.shape, NULL, p.op_name, p.source_file, p.source_line,
     NULL, p.each_bytes, p.count, p.bytes, NULL
   FROM plans p
+),
+parts AS (
+  SELECT
+    u.*, u.source_file || COALESCE(':' || CAST(u.source_line AS VARCHAR(20)), '') AS file_line
+  FROM united u
 )
 SELECT
   a.oom_event_id,
@@ -137,5 +144,7 @@ SELECT
   a.each_bytes,
   a.count,
   a.bytes,
-  a.padding_bytes
+  a.padding_bytes,
+  COALESCE(a.shape, a.label, 'one block') AS what,
+  COALESCE(a.op_name || ' ' || a.file_line, a.op_name, a.file_line) AS made_by
 FROM parts a;

@@ -9,6 +9,7 @@
 --   module_id: the matched module
 --   position: from 1, those that make it fit first, then those that save most; of equals
 --     those first that change no results; last resorts last
+--   remedy: its short name
 --   fix: what to do
 --   saving_bytes: what it saves at most (bytes); NULL when that can't be told
 --   needs_bytes: what is needed then (bytes); NULL when that can't be told
@@ -18,19 +19,18 @@
 CREATE VIEW oom_remedies AS
 WITH levers AS (
   SELECT
-    l.oom_event_id, l.preference, l.fix, l.saving_bytes, l.needs_bytes, l.fits, l.cost,
+    l.oom_event_id, l.remedy, l.preference, l.fix, l.saving_bytes, l.needs_bytes, l.fits, l.cost,
     l.changes_results, 2 AS part,
-    CASE WHEN l.lever IN ('flags', 'unified') THEN 1 ELSE 0 END AS last_resort
+    CASE WHEN l.remedy IN ('compiler_flags', 'unified_memory') THEN 1 ELSE 0 END AS last_resort
   FROM oom_levers l
   UNION ALL
   -- Of a matched plan that does not fit.
   SELECT
-    f.oom_event_id, x.preference, x.fix, x.saving_bytes, x.needs_bytes, x.fits, x.cost,
+    b.oom_event_id, x.lever, x.preference, x.fix, x.saving_bytes, x.needs_bytes, x.fits, x.cost,
     x.changes_results, 1, 0
-  FROM oom_failures f
-  JOIN oom_branches b ON b.oom_event_id = f.oom_event_id
-  JOIN fit_levers x ON x.module_id = f.module_id
-  WHERE f.stage IN ('compile', 'run') AND b.branch <> 'absurd'
+  FROM oom_branches b
+  JOIN fit_levers x ON x.module_id = b.module_id
+  WHERE b.stage IN ('compile', 'run') AND b.branch <> 'absurd'
 )
 SELECT
   f.oom_event_id,
@@ -47,8 +47,9 @@ SELECT
       l.changes_results,
       l.saving_bytes DESC NULLS LAST,
       l.preference,
-      l.fix NULLS FIRST
+      l.remedy NULLS FIRST
   ) AS position,
+  l.remedy,
   l.fix,
   l.saving_bytes,
   l.needs_bytes,

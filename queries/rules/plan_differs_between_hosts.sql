@@ -1,5 +1,6 @@
 -- id: plan_differs_between_hosts
 -- title: Hosts of a job compiled different plans for one module
+-- rank: 200
 -- asks: Did every host compile the same program, with the same sizes?
 -- needs: plans of one module from two hosts of a run
 -- tags: hosts, plan
@@ -7,25 +8,39 @@
 -- cause: The processes traced different programs (a flag, a version, a shape that depends on the
 --   process), or the compiler chose differently (autotuning, another limit). Hosts that don't run
 --   the same program also wait for one another forever in a collective.
--- columns:
---   capture_id: the capture of the host that differs from most
---   run: its run
---   host: its host
---   device: always NULL: a plan is the same on every device of a host
---   device_id: always NULL
---   module_id: its module
---   module_name: the module's name
---   execution_id: always NULL
---   severity: warning or info
---   evidence: read
---   title: one sentence
---   detail: what differs
---   bytes: its plan (bytes)
 -- how to read: Compared is the largest plan that each host has of a name, with that of most hosts;
 --   of two hosts the larger one is named. Fingerprints are of no use here: the text of a module
 --   differs from host to host even when the programs are equal.
 -- next: oomdb query "SELECT c.host, m.name, m.plan_bytes, m.temp_bytes, m.instruction_count FROM
 --   modules m JOIN captures c ON c.capture_id = m.capture_id ORDER BY m.name, c.host"
+-- says: [{host}](hostless?A host without a name) compiled another {module_name} than (two_hosts?the
+--   other host|{usual_votes:n} of {hosts:n} hosts)(sizes_differ?: it needs {bytes:bytes}, not
+--   {usual_plan_bytes:bytes}|, of the same size)
+-- detail: Read from the plans: (parameters_differ?parameters of {parameter_bytes:bytes}, elsewhere
+--   {usual_parameter_bytes:bytes}|the same parameters)(outputs_differ?; outputs of
+--   {output_bytes:bytes}, elsewhere {usual_output_bytes:bytes})(temps_differ?; temps of
+--   {temp_bytes:bytes}, elsewhere {usual_temp_bytes:bytes}); {instruction_count:n} instructions,
+--   elsewhere {usual_instruction_count:n}.
+-- columns:
+--   capture_id: the capture of the host that differs from most
+--   bytes: its plan (bytes)
+--   hosts: hosts with a plan of that name
+--   usual_votes: of these, with the plan that most have
+--   usual_plan_bytes: that plan (bytes)
+--   parameter_bytes: its parameters (bytes)
+--   usual_parameter_bytes: those of the usual plan (bytes)
+--   output_bytes: its outputs (bytes)
+--   usual_output_bytes: those of the usual plan (bytes)
+--   temp_bytes: its temps (bytes)
+--   usual_temp_bytes: those of the usual plan (bytes)
+--   instruction_count: its instructions
+--   usual_instruction_count: those of the usual plan
+--   hostless: 1 when the host has no name, else 0
+--   two_hosts: 1 when there are only two, else 0
+--   sizes_differ: 1 when the plans differ in size, else 0
+--   parameters_differ: 1 when the parameters do
+--   outputs_differ: 1 when the outputs do
+--   temps_differ: 1 when the temps do
 CREATE VIEW plan_differs_between_hosts AS
 WITH placed AS (
   SELECT
@@ -88,27 +103,24 @@ SELECT
   CAST(NULL AS BIGINT) AS execution_id,
   CASE WHEN u.plan_bytes <> u.usual_plan_bytes THEN 'warning' ELSE 'info' END AS severity,
   'read' AS evidence,
-  COALESCE(u.host, 'A host without a name') || ' compiled another ' || u.name || ' than '
-    || CASE WHEN u.hosts = 2 THEN 'the other host'
-      ELSE CAST(u.usual_votes AS VARCHAR(20)) || ' of ' || CAST(u.hosts AS VARCHAR(20)) || ' hosts'
-    END
-    || CASE WHEN u.plan_bytes <> u.usual_plan_bytes
-      THEN ': it needs ' || CAST(u.plan_bytes AS VARCHAR(20)) || ' bytes, not '
-        || CAST(u.usual_plan_bytes AS VARCHAR(20)) || ' bytes'
-      ELSE ', of the same size' END AS title,
-  'Read from the plans: '
-    || CASE WHEN u.parameter_bytes = u.usual_parameter_bytes THEN 'the same parameters'
-      ELSE 'parameters of ' || CAST(u.parameter_bytes AS VARCHAR(20)) || ' bytes, elsewhere '
-        || CAST(u.usual_parameter_bytes AS VARCHAR(20)) || ' bytes' END
-    || CASE WHEN u.output_bytes = u.usual_output_bytes THEN ''
-      ELSE '; outputs of ' || CAST(u.output_bytes AS VARCHAR(20)) || ' bytes, elsewhere '
-        || CAST(u.usual_output_bytes AS VARCHAR(20)) || ' bytes' END
-    || CASE WHEN u.temp_bytes = u.usual_temp_bytes THEN ''
-      ELSE '; temps of ' || CAST(u.temp_bytes AS VARCHAR(20)) || ' bytes, elsewhere '
-        || CAST(u.usual_temp_bytes AS VARCHAR(20)) || ' bytes' END
-    || '; ' || CAST(u.instruction_count AS VARCHAR(20)) || ' instructions, elsewhere '
-    || CAST(u.usual_instruction_count AS VARCHAR(20)) || '.' AS detail,
-  u.plan_bytes AS bytes
+  u.plan_bytes AS bytes,
+  u.hosts,
+  u.usual_votes,
+  u.usual_plan_bytes,
+  u.parameter_bytes,
+  u.usual_parameter_bytes,
+  u.output_bytes,
+  u.usual_output_bytes,
+  u.temp_bytes,
+  u.usual_temp_bytes,
+  u.instruction_count,
+  u.usual_instruction_count,
+  CASE WHEN u.host IS NULL THEN 1 ELSE 0 END AS hostless,
+  CASE WHEN u.hosts = 2 THEN 1 ELSE 0 END AS two_hosts,
+  CASE WHEN u.plan_bytes <> u.usual_plan_bytes THEN 1 ELSE 0 END AS sizes_differ,
+  CASE WHEN u.parameter_bytes <> u.usual_parameter_bytes THEN 1 ELSE 0 END AS parameters_differ,
+  CASE WHEN u.output_bytes <> u.usual_output_bytes THEN 1 ELSE 0 END AS outputs_differ,
+  CASE WHEN u.temp_bytes <> u.usual_temp_bytes THEN 1 ELSE 0 END AS temps_differ
 FROM usual u
 WHERE (u.plan_bytes <> u.usual_plan_bytes
     OR u.parameter_bytes <> u.usual_parameter_bytes
