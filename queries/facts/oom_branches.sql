@@ -1,28 +1,28 @@
 -- id: oom_branches
--- title: Which kind of failure an error text tells of, and on what evidence
+-- title: Which kind of failure an error log tells of, and on what evidence
 -- empty without: oom_events
--- words remarks: [ Before, rematerialization could only get to {remat_bytes:bytes}; the compiler
---   wanted {remat_limit_bytes:bytes}.][ Arguments and results alone, {fixed_bytes:bytes}, are above
---   the compiler's limit of {fixed_limit_bytes:bytes}: nothing is left for
+-- words remarks: [ Before that, rematerialization could only get to {remat_bytes:bytes}; the
+--   compiler wanted {remat_limit_bytes:bytes}.][ Arguments and results alone, {fixed_bytes:bytes},
+--   are above the compiler's limit of {fixed_limit_bytes:bytes}: nothing is left for
 --   temps.](rematerialized? XLA has rematerialized already: expect the fix from the program.)
 -- columns:
 --   oom_event_id: the event
---   capture_id: the log
+--   capture_id: the error log
 --   run: its run
 --   host: its host
---   device: ordinal of the device; NULL when the text names none
---   device_id: NULL: a text has no row of devices
+--   device: ordinal of the device; NULL when the error log names none
+--   device_id: NULL: an error log has no row of devices
 --   module_id: the module of the same run that it is about, where one matches
---   module_name: its name, by the text or by the match
---   execution_id: NULL: a text knows no executions
---   severity: error; warning where the text does not say that it failed
+--   module_name: its name, by the error log or by the match
+--   execution_id: NULL: an error log knows nothing of executions
+--   severity: error; warning where the error log does not say that it failed
 --   evidence: read
 --   stage: compile, run, host or chip
 --   branch: for compile: sparse_core, absurd, arguments, padding, one_allocation, accumulated,
 --     unlisted; for run: fragmentation, absurd, victim, equal_chunks, outputs, temps, shortage,
 --     unlisted; for host: fragmentation, pinned, machine; for chip: the memory space
 --   kind: the form's id
---   memory_space: as the text says
+--   memory_space: as the error log says
 --   allocator: the allocator's name
 --   matched_by: name and size, name, or size; NULL without a match
 --   message: the line
@@ -49,7 +49,7 @@
 --   chunk_count: how many they are
 --   chunk_each_bytes: bytes of one of them (bytes)
 --   remarks: what the compiler remarked on the way, each sentence after a blank; empty without any
---   failed: 1 when the text says that it failed, else 0
+--   failed: 1 when the error log says that it failed, else 0
 --   nameless: 1 when the module has no name, else 0
 CREATE VIEW oom_branches AS
 WITH limits AS (

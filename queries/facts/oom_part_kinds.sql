@@ -1,10 +1,10 @@
 -- id: oom_part_kinds
--- title: What the buffers of an error text look like, as far as names and shapes tell
+-- title: What the buffers of an error log look like, as far as names and shapes tell
 -- empty without: oom_events
 -- words words: {count:n} × {what} ({bytes:bytes}[, {made_by}])
 -- columns:
 --   oom_event_id: the event
---   capture_id: the log
+--   capture_id: the error log
 --   position: its place, from 1 for the most bytes
 --   bytes: bytes of the group (bytes)
 --   each_bytes: bytes of one of them (bytes)

@@ -1,18 +1,18 @@
 -- id: oom_parts
--- title: What the program of an error text is made of: the buffers it lists, else those of the
+-- title: What the program of an error log is made of: the buffers it lists, else those of the
 --   matched module's plan
 -- empty without: oom_events
 -- columns:
 --   oom_event_id: the event
---   capture_id: the log
+--   capture_id: the error log
 --   position: 1 for the group with the most bytes
---   source: text or plan
+--   source: text (of the error log) or plan
 --   shape: their shape, without layout
---   layout: the layout, where the text prints one; NULL for a plan
+--   layout: the layout, where the error log prints one; NULL for a plan
 --   op_name: the JAX operation
 --   source_file: its Python file
 --   source_line: its line
---   label: the instruction, as the text prints it; NULL for a plan
+--   label: the instruction, as the error log prints it; NULL for a plan
 --   each_bytes: bytes of one of them (bytes)
 --   count: how many
 --   bytes: bytes of all (bytes)
@@ -50,7 +50,7 @@ texts AS (
     l.op_name,
     l.source_file,
     l.source_line,
-    -- Of several alike any one names the kind of instruction.
+    -- Any one of several alike names the kind of instruction.
     MIN(l.label) AS label,
     l.each_bytes,
     CAST(SUM(l.count) AS BIGINT) AS count,

@@ -1,10 +1,10 @@
 -- id: host_oom
 -- title: The host's memory ran out, not the device's
 -- rank: 50
--- asks: Does a log tell of host or pinned memory that could not be allocated?
--- needs: the run time's error text
+-- asks: Was it host or pinned memory that could not be allocated, by the error log?
+-- needs: the run time's error log
 -- tags: oom, host, log
--- severity: error; warning where the text does not say that it failed
+-- severity: error; warning where the error log does not say that it failed
 -- cause: Pinned host memory has a limit of its own (64 GiB where it is not set), and a CPU device
 --   allocates in the machine's memory. Neither says anything about the accelerator.
 -- empty without: oom_events
@@ -21,11 +21,11 @@
 --     per index or per batch element.
 -- detail: {because}
 -- columns:
---   capture_id: the log
---   device: ordinal of the device; NULL when the text names none
+--   capture_id: the error log
+--   device: ordinal of the device; NULL when the error log names none
 --   device_id: always NULL
 --   module_id: the module of the same run, where one matches
---   execution_id: NULL: a log knows no executions
+--   execution_id: NULL: an error log knows nothing of executions
 --   bytes: the request that failed (bytes)
 --   branch: pinned, or machine
 --   capacity_bytes: what the pinned pool may hold (bytes)
@@ -38,8 +38,8 @@ WHERE b.stage = 'host' AND b.branch <> 'fragmentation';
 -- words fix by remedy:
 --   pinned_host_limit: raise XLA_PJRT_GPU_HOST_MEMORY_LIMIT_GB, if the machine has the memory
 --   less_on_host: offload less to the host
---   vmap: in chunks instead of all at once: jax.lax.map(f, xs, batch_size=...) instead of vmap; an
---     update x.at[i].set(...) under vmap copies all of x per index
+--   vmap: work in chunks instead of all at once: jax.lax.map(f, xs, batch_size=...) instead of
+--     vmap; an update x.at[i].set(...) under vmap copies all of x per index
 --   narrower_dtype: a smaller dtype, or less data at a time
 -- words cost by remedy:
 --   pinned_host_limit: memory of the machine
@@ -47,9 +47,9 @@ WHERE b.stage = 'host' AND b.branch <> 'fragmentation';
 --   vmap: a loop over chunks: time
 --   narrower_dtype: precision, or time
 -- columns:
---   saving_bytes: NULL: the text does not tell
---   needs_bytes: NULL: the text does not tell
---   fits: NULL: the text does not tell
+--   saving_bytes: NULL: the error log does not say
+--   needs_bytes: NULL: the error log does not say
+--   fits: NULL: the error log does not say
 CREATE VIEW host_oom_remedies AS
 WITH remedies AS (
   SELECT 'pinned' AS branch, 1 AS position, 'pinned_host_limit' AS remedy

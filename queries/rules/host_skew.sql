@@ -11,7 +11,7 @@
 --   process on its device.
 -- how to read: Peers are the devices in the same place on every host; a device stands out when a
 --   figure is beyond the median by several times the median deviation, and by a share of it that
---   matters (settings skew_…). Of two hosts the one that is worse off is named.
+--   matters (settings skew_…). Between two hosts, the one that is worse off is named.
 -- next: oomdb hosts
 -- says: (one_of_many?Device {device:n} of )[{host}](hostless?a host without a name) stands out: it
 --   {figure:list}, {beside:list}
@@ -19,8 +19,8 @@
 --   device stands out|{devices:n} of {all_devices:n} devices of the host stand out))[. It also
 --   {capacity_figure:list} (measured), {capacity_beside:list}][. It also {in_use_figure:list}
 --   (measured), {in_use_beside:list}][. It also {waits_figure:list} (measured),
---   {waits_beside:list}].(one_failed? 1 execution there launched nothing
---   (measured).|(any_failed? {failed_count:n} executions there launched nothing (measured).))
+--   {waits_beside:list}].(one_failed? 1 execution there failed before launch
+--   (measured).|(any_failed? {failed_count:n} executions there failed before launch (measured).))
 -- columns:
 --   capture_id: the capture of the host that stands out, one finding each
 --   device: ordinal of the device when a single one stands out
@@ -50,7 +50,7 @@ WITH ordered AS (
     o.beside,
     CASE WHEN o.metric <> 'waits' THEN o.excess END AS bytes,
     MIN(o.importance) OVER (PARTITION BY o.capture_id) AS first_importance,
-    -- Of several devices the worst speaks.
+    -- The worst of several devices speaks.
     ROW_NUMBER() OVER (
       PARTITION BY o.capture_id, o.metric ORDER BY o.excess DESC NULLS LAST, o.device_id NULLS FIRST
     ) AS place

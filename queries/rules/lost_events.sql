@@ -13,9 +13,9 @@
 --   deallocation_count FROM allocators"
 -- says: Allocator events of {allocator} are missing: its totals contradict one another {breaks:n}
 --   (once?time|times)
--- detail: Of {events:n} recorded events {breaks:n} state a total that is impossible after the one
---   before (measured). What was live, and where it came from, is incomplete from there on; the
---   totals themselves are right.
+-- detail: {breaks:n} of {events:n} recorded events (once?states|state) a total that is impossible
+--   after the one before (measured). What was live, and where it came from, is incomplete from
+--   there on; the totals themselves are right.
 -- columns:
 --   device: ordinal of the device; NULL for host pools
 --   bytes: always NULL

@@ -1,10 +1,10 @@
 -- id: on_chip_oom
 -- title: A kernel needs more on-chip memory than there is
 -- rank: 40
--- asks: Does an error text speak of vmem, smem or shared memory, which is no device memory?
--- needs: the compiler's error text
+-- asks: Does an error log speak of vmem, smem or shared memory, which is not device memory?
+-- needs: the compiler's error log
 -- tags: oom, compile, kernel
--- severity: error; warning where the text does not say that it failed
+-- severity: error; warning where the error log does not say that it failed
 -- cause: One kernel, or one operation of the compiler, asks for more of the small memory beside the
 --   cores than there is. How much device memory (HBM) is free plays no part.
 -- empty without: oom_events
@@ -20,16 +20,16 @@
 -- detail: This is memory on the chip, not device memory (HBM): batch size, sharding and free memory
 --   change nothing.[ Largest: {largest:list}.]
 -- columns:
---   capture_id: the log
---   device: ordinal of the device; NULL when the text names none
+--   capture_id: the error log
+--   device: ordinal of the device; NULL when the error log names none
 --   device_id: always NULL
 --   module_id: the module of the same run, where one has its name
 --   execution_id: NULL: nothing ran
---   bytes: what it needs (bytes); NULL when the text does not say it in bytes
---   memory_space: as the text says
+--   bytes: what it needs (bytes); NULL when the error log does not say it in bytes
+--   memory_space: as the error log says
 --   kernel_memory: gpu_shared, vmem, smem or other
 --   capacity_bytes: what there is (bytes)
---   rounded_bytes: what is missing (bytes), where the text rounds the other two to one size
+--   rounded_bytes: what is missing (bytes), where the error log rounds the other two to one size
 --   largest: the three largest groups of buffers; NULL when none is known
 --   above: 1 when more is needed than there is, else 0: rounded, both can be the same
 CREATE VIEW on_chip_oom AS
@@ -54,7 +54,7 @@ WHERE b.stage = 'chip';
 --     length (max_num_seqs, max_model_len), or larger pages
 --   gpu_shared: fewer num_stages or smaller tiles in the kernel
 --   xla_kernel: the implementation of XLA instead of the hand-written kernel
---   other: smaller tables or blocks in the kernel that the text names
+--   other: smaller tables or blocks in the kernel that the error log names
 -- words cost by choice:
 --   spill: a change of the program
 --   vmem: speed of the kernel
@@ -64,9 +64,9 @@ WHERE b.stage = 'chip';
 --   xla_kernel: speed of this operation
 --   other: speed of the kernel
 -- columns:
---   saving_bytes: NULL: the text does not tell
---   needs_bytes: NULL: the text does not tell
---   fits: NULL: the text does not tell
+--   saving_bytes: NULL: the error log does not say
+--   needs_bytes: NULL: the error log does not say
+--   fits: NULL: the error log does not say
 CREATE VIEW on_chip_oom_remedies AS
 WITH choices AS (
   SELECT 'spill' AS kernel_memory, 1 AS position, 'spill' AS choice, 'reformulate' AS remedy

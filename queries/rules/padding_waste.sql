@@ -2,32 +2,33 @@
 -- title: Memory goes into the padding of tiles
 -- rank: 130
 -- asks: How much of a TPU program's memory is padding?
--- needs: a plan with padded and unpadded sizes, or an error text that lists buffers
+-- needs: a plan with padded and unpadded sizes, or an error log that lists buffers
 -- tags: plan, tpu, layout
 -- severity: warning when a quarter of the program or more is padding, else info
 -- cause: TPU layouts are tiled: the minor-most dimension is padded to a multiple of 128, the one
 --   before it to one of 8 (or less, for the small tiles). A minor dimension of 1 to 16 wastes most.
--- how to read: Of a plan all buffers at the peak are counted, of an error text only those that it
---   lists. Where the text does not print the unpadded size, it is computed from shape and layout.
+-- how to read: All buffers at the peak of a plan are counted, but of an error log only those that
+--   it lists. Where the error log does not print the unpadded size, it is computed from shape and
+--   layout.
 -- next: oomdb query --db oom.db "SELECT label, bytes, count FROM finding_items WHERE finding_id
 --   LIKE 'padding_waste%'"
 -- says: [{module_name}](nameless?The program) holds {bytes:bytes} of padding(in_plan? at its
---   peak| in the buffers that the text lists)
--- detail: The most: {count:n} × {shape}[ in {layout}]: {largest_padding_bytes:bytes} of
+--   peak| in the buffers that the error log lists)
+-- detail: Most of it is in {count:n} × {shape}[ in {layout}]: {largest_padding_bytes:bytes} of
 --   {largest_bytes:bytes}[, {op_name}][, {source_file}[:{source_line:n}]].
 -- columns:
---   capture_id: the log, the dump or the capture
---   module_id: the module; NULL for a text without a matching one
+--   capture_id: the error log, the dump or the capture
+--   module_id: the module; NULL for an error log without a matching one
 --   bytes: the padding (bytes)
 --   count: buffers in the group with the most padding
---   shape: their shape; of a text as it prints it, with the layout
+--   shape: their shape; as an error log prints it, with the layout
 --   layout: their layout with the tile, of a plan
 --   largest_bytes: bytes of all of them (bytes)
 --   largest_padding_bytes: of these padding (bytes)
 --   op_name: their JAX operation
 --   source_file: its Python file
 --   source_line: its line
---   in_plan: 1 when the plan lists them, 0 when an error text does
+--   in_plan: 1 when the plan lists them, 0 when an error log does
 --   nameless: 1 when the module has no name, else 0
 CREATE VIEW padding_waste AS
 WITH summed AS (
@@ -90,7 +91,7 @@ WHERE s.padding_bytes >= (SELECT t.setting FROM settings t WHERE t.name = 'paddi
 --   kind: padding
 --   label: shape, layout, operation and Python line
 --   bytes: padding of the group (bytes)
---   shape: their shape; of a text as it prints it, with the layout
+--   shape: their shape; as an error log prints it, with the layout
 --   layout: their layout with the tile, of a plan
 --   op_name: the JAX operation
 --   source_file: its Python file

@@ -9,13 +9,13 @@
 --   process), or the compiler chose differently (autotuning, another limit). Hosts that don't run
 --   the same program also wait for one another forever in a collective.
 -- how to read: Compared is the largest plan that each host has of a name, with that of most hosts;
---   of two hosts the larger one is named. Fingerprints are of no use here: the text of a module
+--   of two hosts the larger one is named. Fingerprints do not help here: the text of a module
 --   differs from host to host even when the programs are equal.
 -- next: oomdb query "SELECT c.host, m.name, m.plan_bytes, m.temp_bytes, m.instruction_count FROM
 --   modules m JOIN captures c ON c.capture_id = m.capture_id ORDER BY m.name, c.host"
--- says: [{host}](hostless?A host without a name) compiled another {module_name} than (two_hosts?the
---   other host|{usual_votes:n} of {hosts:n} hosts)(sizes_differ?: it needs {bytes:bytes}, not
---   {usual_plan_bytes:bytes}|, of the same size)
+-- says: [{host}](hostless?A host without a name) compiled a different {module_name} than
+--   (two_hosts?the other host|{usual_votes:n} of {hosts:n} hosts)(sizes_differ?: it needs
+--   {bytes:bytes}, not {usual_plan_bytes:bytes}|, of the same size)
 -- detail: Read from the plans: (parameters_differ?parameters of {parameter_bytes:bytes}, elsewhere
 --   {usual_parameter_bytes:bytes}|the same parameters)(outputs_differ?; outputs of
 --   {output_bytes:bytes}, elsewhere {usual_output_bytes:bytes})(temps_differ?; temps of

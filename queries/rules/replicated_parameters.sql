@@ -11,12 +11,12 @@
 --   annotation, an axis name that the mesh lacks, or data parallelism by design.
 -- how to read: Small parameters (biases, counters) don't count: it costs little to hold them whole.
 --   Gradients and results of these shapes shrink with them, so more may be saved than is said. When
---   all of the state is held whole, that is data parallelism, and no mistake as long as it fits.
+--   all of the state is held whole, that is data parallelism, and not a mistake as long as it fits.
 -- next: oomdb query --db oom.db "SELECT parameter_number, shape, bytes, sharding FROM
 --   plan_allocations WHERE shard_count = 1 ORDER BY bytes DESC"
 -- says: {module_name} holds {replicated_bytes:bytes} of parameters whole on each of
 --   {num_partitions:n} partitions: sharding them saves {bytes:bytes}
--- detail: {replicated_count:n} of {large_count:n} large parameters are {sharding} (read). Split
+-- detail: {replicated_count:n} of {large_count:n} large parameters are replicated (read). Split
 --   over {num_partitions:n} partitions they would take {split_bytes:bytes} on each device:
 --   {bytes:bytes} less, {plan_percent:%} of the plan of {plan_bytes:bytes} (read).(by_design? No
 --   state of the program is sharded: data parallelism, it seems (inferred).| The rest of the state
@@ -30,7 +30,6 @@
 --   replicated_count: large parameters that every partition holds whole
 --   replicated_bytes: their size on each device (bytes)
 --   large_count: large parameters
---   sharding: theirs, as XLA prints it
 --   split_bytes: what they would take on each device, split over all partitions (bytes)
 --   plan_bytes: the plan (bytes)
 --   plan_percent: what replication costs, as a share of the plan (per cent, rounded down)
@@ -98,7 +97,6 @@ SELECT
   j.replicated_count,
   j.replicated_bytes,
   j.replicated_count + j.sharded_count AS large_count,
-  '{replicated}' AS sharding,
   j.replicated_bytes - j.saving_bytes AS split_bytes,
   j.plan_bytes,
   CAST((100 * j.saving_bytes - 100 * j.saving_bytes % NULLIF(j.plan_bytes, 0))

@@ -1,12 +1,12 @@
 -- id: runtime_oom
 -- title: An allocation failed while the program ran
 -- rank: 30
--- asks: Does a log tell of a device allocation that failed, and what was in the way?
--- needs: the run time's error text; an allocator's dump or a plan of the same run adds who holds
---   the memory
+-- asks: Which device allocation failed, by the error log, and what was in the way?
+-- needs: the run time's error log; an allocator's dump or a plan of the same run adds who holds the
+--   memory
 -- empty without: oom_events
 -- tags: oom, runtime, log
--- severity: error; warning where the text has the numbers but not the error
+-- severity: error; warning where the error log has the numbers but not the error
 -- cause: The request is larger than what is free. The program may be too large, something else may
 --   hold the memory, or the free memory is in pieces.
 -- how to read: A request of a few megabytes is a victim: the one who holds the memory is to be
@@ -31,23 +31,23 @@
 --     the {used_bytes:bytes} in use(one_more?, and one more was asked for: earlier results are
 --     still referenced.|: the same array, kept again and again.)
 --   victim: So small a request is the victim, not the cause: look for who holds the memory.
---   outputs: Of the program's {total_bytes:bytes}, {output_bytes:bytes} are outputs: it returns
---     more than it needs on the way.
---   temps: [The program needs {total_bytes:bytes}, of these {temp_bytes:bytes} temps.](unsummed?The
---     program itself is large.)
---   shortage: {free_bytes:bytes} were free: {missing_bytes:bytes} must be freed.
+--   outputs: {output_bytes:bytes} of the program's {total_bytes:bytes} are outputs: it returns more
+--     than it needs on the way.
+--   temps: [The program needs {total_bytes:bytes}, {temp_bytes:bytes} of it for
+--     temps.](unsummed?The program itself is large.)
+--   shortage: {free_bytes:bytes} were free; {missing_bytes:bytes} must be freed.
 -- says: {what}[: {why}]
 -- detail: (unmeasured?[The device may use {capacity_bytes:bytes} (read). ]|In use
---   {used_bytes:bytes}[ of {capacity_bytes:bytes}] (read). )[{because}]{remarks:list}[ The plan is
---   that of this run, matched by {matched_by}.](failed?| The text does not say whether it
+--   {used_bytes:bytes}[ of {capacity_bytes:bytes}] (read). )[{because}]{remarks:list}[ The plan
+--   comes from this run, matched by {matched_by}.](failed?| The error log does not say whether it
 --   failed.)[ Largest: {largest:list}.]
 -- columns:
---   capture_id: the log
---   device: ordinal of the device; NULL when the text names none
+--   capture_id: the error log
+--   device: ordinal of the device; NULL when the error log names none
 --   device_id: always NULL
 --   module_id: the module of a dump or capture of the same run, where one matches
---   module_name: its name, by the text or by the match
---   execution_id: NULL: a log knows no executions
+--   module_name: its name, by the error log or by the match
+--   execution_id: NULL: an error log knows nothing of executions
 --   bytes: the request that failed (bytes)
 --   story: held (no request is known), ran_out (its size is not), or request
 --   reason: what the title gives as the reason: victim, absurd, equal_chunks or free; NULL: none
@@ -67,7 +67,7 @@
 --   largest: the three largest groups of buffers; NULL when none is known
 --   remarks: what the compiler remarked on the way
 --   matched_by: how the module was found: name and size, name, or size; NULL without one
---   failed: 1 when the text says that it failed, else 0
+--   failed: 1 when the error log says that it failed, else 0
 --   nameless: 1 when the module has no name, else 0
 --   poolless: 1 when the allocator has no name, else 0
 --   unlimited: 1 when the capacity or the request is not known, else 0
@@ -100,11 +100,11 @@ WHERE b.stage = 'run' AND b.branch <> 'fragmentation'
 -- title: Who holds the memory where a request failed, and what the failing program is made of
 -- words kind by source:
 --   chunks: chunks in use
---   text: listed in the text
+--   text: listed in the error log
 --   plan: at the plan's peak
 -- words label: (chunked?[{op_name}, ]{each_bytes:bytes} each|{what}[ {made_by}])
 -- columns:
---   kind: chunks in use, listed in the text, or at the plan's peak
+--   kind: chunks in use, listed in the error log, or at the plan's peak
 --   label: who holds them, or shape, operation and Python line
 --   op_name: who holds them, or the JAX operation
 --   each_bytes: bytes of one of them (bytes)
@@ -173,7 +173,7 @@ JOIN listed l ON l.oom_event_id = f.oom_event_id
 WHERE f.stage = 'run'
   AND l.place <= (SELECT s.setting FROM settings s WHERE s.name = 'items_max');
 
--- title: What could make the program fit, as far as the text and the plan support it
+-- title: What could make the program fit, as far as the error log and the plan support it
 -- columns:
 --   position: from 1, those that make it fit first, then those that save most; of equals those
 --     first that change no results; last resorts last

@@ -1,5 +1,5 @@
 -- id: sweep_limit
--- title: Where a sweep stops to fit
+-- title: Where a sweep stops fitting
 -- rank: 210
 -- asks: Which is the largest value of a label that fits, and the smallest that does not?
 -- needs: runs with a label, at least three of one module, and the devices' capacity
@@ -7,14 +7,14 @@
 -- severity: warning when no point fits, else info
 -- cause: Activations grow with batch and sequence, and so does the plan.
 -- how to read: Labels are compared where they are whole numbers and where the runs agree in all
---   other labels. A smaller label that does not fit beside a larger one that does is no mistake:
+--   other labels. A smaller label that does not fit beside a larger one that does is not a mistake:
 --   XLA rematerializes when it nears its limit, so the curve has kinks.
 -- next: oomdb sweep --label batch
--- says: (none_fits?No {name} of the sweep fits: {name}={failing:n} needs {bytes:bytes} of
---   {capacity_bytes:bytes}|{name}={fitting:n} is the largest of {point_count:n} points that fits,
---   {name}={failing:n} does not)
+-- says: (none_fits?No {name} of the sweep fits: {name}={failing:n} needs {bytes:bytes}, the
+--   capacity is {capacity_bytes:bytes}|{name}={fitting:n} is the largest that fits of
+--   {point_count:n} points; {name}={failing:n} does not)
 -- detail: {module_name} needs [{fitting_bytes:bytes} at {name}={fitting:n} and ]{bytes:bytes} at
---   {name}={failing:n} (read), where {capacity_bytes:bytes} may be used[; all with
+--   {name}={failing:n} (read); the capacity is {capacity_bytes:bytes}[; all with
 --   {other_labels}(labels)].[ At {name}={fitting:n} XLA already rematerializes
 --   {fitting_remat_count:n} instructions to get there (read).](crossed? The larger one fits because
 --   XLA rematerializes there (inferred).)
@@ -70,7 +70,7 @@ sweeps AS (
   FROM limits l
   GROUP BY l.name, l.other_labels, l.module_name
 ),
--- A point can end the curves of two labels: the longer one is told.
+-- A point can end the curves of two labels: the longer one is named.
 told AS (
   SELECT
     s.name, s.other_labels, s.module_name, s.point_count, s.fitting, s.fitting_bytes,

@@ -1,5 +1,5 @@
--- id: oom_levers
--- title: What could make the program of an error text fit, as far as the evidence supports it
+-- id: oom_log_remedies
+-- title: What could make the program of an error log fit, as far as the evidence supports it
 -- empty without: oom_events
 -- words fix by remedy:
 --   check_shapes: check the shapes of the arguments and the mesh: a product of dimensions is wrong,
@@ -23,7 +23,7 @@
 --   narrower_dtype: compute in bf16 where f32 copies are made (convert_element_type), or tile
 --   cast_on_load: cast the weights once, when they are loaded: bf16 copies of f32 arguments are
 --     made inside
---   vmap: in chunks instead of all at once: jax.lax.map(f, xs, batch_size=...) instead of vmap
+--   vmap: work in chunks instead of all at once: jax.lax.map(f, xs, batch_size=...) instead of vmap
 --   return_less: return less: sums instead of histories, fewer copies per vmap, no buffers that
 --     nobody reads
 --   pass_as_argument: pass large arrays as arguments: those that a jitted function captures become
@@ -66,7 +66,7 @@
 --   unified_memory: very slow transfers; a last resort
 -- columns:
 --   oom_event_id: the event
---   capture_id: the log
+--   capture_id: the error log
 --   stage: compile or run
 --   remedy: its short name
 --   preference: the one to try first has the smallest
@@ -76,7 +76,7 @@
 --   fits: 1 when that is within the capacity, 0 when not; NULL when it can't be told
 --   cost: what it costs
 --   changes_results: 0 or 1
-CREATE VIEW oom_levers AS
+CREATE VIEW oom_log_remedies AS
 WITH parts AS (
   SELECT
     k.oom_event_id,
@@ -116,14 +116,14 @@ known AS (
     b.stage,
     b.kind,
     b.memory_space,
-    -- A matched plan says exactly what these levers save: fit_levers.
+    -- A matched plan says exactly what these save: fit_levers.
     CASE
       WHEN EXISTS (SELECT 1 FROM fit_levers x WHERE x.module_id = b.module_id) THEN 1
       ELSE 0
     END AS has_plan,
     b.branch,
-    -- Of a failed request the program as a whole is what must fit, where the text says it.
-    -- Of a single allocation (T7) the rest of the program is not known.
+    -- Where a request failed, the program as a whole must fit, if the error log says its size.
+    -- Beside a single allocation (T7) the rest of the program is not known.
     CASE WHEN b.kind = 'T7' THEN NULL WHEN b.stage = 'compile' THEN b.needed_bytes
       ELSE b.total_bytes END AS total_bytes,
     b.capacity_bytes,
@@ -156,7 +156,7 @@ known AS (
   LEFT JOIN squares q ON q.oom_event_id = b.oom_event_id AND q.place = 1
   WHERE b.stage IN ('compile', 'run')
 ),
-levers AS (
+remedies AS (
   SELECT 'check_shapes' AS remedy, 1 AS preference, 0 AS changes_results
   UNION ALL SELECT 'release', 2, 0
   UNION ALL SELECT 'find_holder', 3, 0
@@ -253,7 +253,7 @@ sized AS (
           ELSE 0 END
     END AS applies
   FROM known k
-  CROSS JOIN levers l
+  CROSS JOIN remedies l
 )
 SELECT
   z.oom_event_id,
@@ -272,7 +272,7 @@ SELECT
   z.square_shape,
   z.made_by
 FROM sized z
--- Of a size that can't be meant nothing is to be tuned.
+-- A size that can't be meant leaves nothing to tune.
 WHERE z.applies = 1 AND (z.branch <> 'absurd' OR z.remedy = 'check_shapes')
   AND NOT (z.has_plan = 1
     AND z.remedy IN ('donate', 'fused_attention', 'checkpoint', 'shard_parameters', 'micro_batch',
