@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,7 @@ struct Options {
   ReportScope scope;
   std::string json_file;
   std::string format = "text";
+  std::optional<int64_t> top;
   OutputOptions output;
   SettingOptions settings;
   std::string fail_on;
@@ -102,7 +104,7 @@ void Check(const Options& options) {
   if (!options.database.empty()) inputs.push_back(options.database);
   RefuseToOverwriteInputs(options.output.file, inputs);
   RefuseToOverwriteInputs(options.json_file, inputs);
-  if (options.scope.top.value_or(1) < 1)
+  if (options.top.value_or(1) < 1)
     throw Error("--top: a number above 0 expected", ExitCode::kUsage);
 }
 
@@ -121,6 +123,7 @@ ExitCode Run(const Options& options) {
   ReportStyle style;
   style.width = to_file ? 100 : std::min<size_t>(terminal.width, 120);
   style.color = terminal.color && !to_file;
+  if (options.top) style.top = static_cast<size_t>(*options.top);
   style.next = NextCommands(options, report);
 
   if (!options.json_file.empty())
@@ -155,7 +158,7 @@ void RegisterReport(CLI::App& app, ExitCode& exit_code) {
       ->type_name("NAME");
   verb->add_option("--run", options->scope.run, "Only captures of this run")->type_name("NAME");
   verb->add_option("--host", options->scope.host, "Only captures of this host")->type_name("NAME");
-  verb->add_option("--top", options->scope.top,
+  verb->add_option("--top", options->top,
                    "Groups of buffers to list; else 10, of a healthy capture 5")
       ->type_name("N");
   verb->add_option("--json", options->json_file,

@@ -6,6 +6,8 @@
 namespace oomdb {
 namespace {
 
+constexpr size_t kMaxLive = 6;
+
 class AllocatorsSection : ReportPage {
  public:
   explicit AllocatorsSection(const ReportPage& page) : ReportPage(page) {}
@@ -21,12 +23,7 @@ class AllocatorsSection : ReportPage {
                         fmt::format("{:>13}  ", a.allocation_count) + Safe(a.name),
                     width_));
       if (!a.live.empty()) Line("  live at the end, by origin");
-      for (const ReportLiveGroup& live : a.live) {
-        Line(Truncate(PadLeft(HumanBytes(live.bytes), 14) + "  " +
-                          (live.count > 1 ? fmt::format("{} × ", live.count) : "") +
-                          Safe(live.origin.empty() ? "unknown" : live.origin),
-                      width_));
-      }
+      Live(a.live, kMaxLive);
     }
   }
 };

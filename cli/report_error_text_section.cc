@@ -10,6 +10,7 @@ namespace oomdb {
 namespace {
 
 constexpr size_t kMaxTexts = 3;
+constexpr size_t kMaxBuffers = 10;
 constexpr size_t kMaxEvents = 6;
 constexpr size_t kWords = 42;
 
@@ -53,11 +54,12 @@ class ErrorTextSection : ReportPage {
 
   void Buffers(const ReportErrorText& text) {
     if (text.buffers.empty()) return;
-    const bool any_padding =
-        std::any_of(text.padding.begin(), text.padding.end(),
-                    [](const std::optional<int64_t>& bytes) { return bytes.value_or(0) > 0; });
+    const size_t listed = std::min(text.buffers.size(), kMaxBuffers);
+    bool any_padding = false;
     size_t shape_width = 13, line_width = 4;
-    for (const ReportGroup& g : text.buffers) {
+    for (size_t i = 0; i < listed; ++i) {
+      const ReportGroup& g = text.buffers[i];
+      any_padding = any_padding || text.padding[i].value_or(0) > 0;
       shape_width = std::max(shape_width, DisplayWidth(Shape(g)));
       line_width = std::max(line_width, DisplayWidth(PlaceOf(g)));
     }
@@ -70,7 +72,7 @@ class ErrorTextSection : ReportPage {
                    PadRight("count × shape", shape_width) + " " + PadRight("op", op_width) +
                    " line",
                color_));
-    for (size_t i = 0; i < text.buffers.size(); ++i) {
+    for (size_t i = 0; i < listed; ++i) {
       const ReportGroup& g = text.buffers[i];
       const int64_t padding = text.padding[i].value_or(0);
       Line(PadLeft(HumanBytes(g.bytes), 9) +

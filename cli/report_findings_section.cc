@@ -83,8 +83,8 @@ class FindingsSection : ReportPage {
     bool first = true;
     // The first one stands as the headline already: here only what kind of thing it is.
     const bool headline = number == 1 && !f.rule_title.empty() && f.severity != "info";
-    // A text's warning is that it may not even have failed: then the title of its rule is too much.
-    const std::string title = headline && !(OfText(f) && f.severity == "warning")
+    // A log's warning is that it may not even have failed: then the title of its rule is too much.
+    const std::string title = headline && !(FromLog(f) && f.severity == "warning")
                                   ? Safe(f.rule_title)
                                   : HumanizeSentence(Safe(f.title));
     for (const std::string& part : Wrap(title, text_width - kEvidence)) {
@@ -116,23 +116,33 @@ class FindingsSection : ReportPage {
     if (left > 0) Indented(fmt::format("  … {} more: SELECT * FROM remedies", left), kIndent);
   }
 
-  static bool OfText(const ReportFinding& f) {
-    return f.rule == "compile_oom" || f.rule == "runtime_oom";
+  bool FromLog(const ReportFinding& f) const {
+    return std::any_of(report_.captures.begin(), report_.captures.end(),
+                       [&](const ReportCapture& c) {
+                         return c.capture_id == f.capture_id && c.kind == "oom_log";
+                       });
   }
 
-  // Whether what a finding of a text is made of stands in a table below.
+  // Whether what a finding is made of stands in a table below.
   bool HasTable(const ReportFinding& f) const {
+    const auto is = [&](std::initializer_list<std::string_view> kinds) {
+      return std::find(kinds.begin(), kinds.end(), f.items.front().kind) != kinds.end();
+    };
+    if (f.items.empty()) return false;
+    if (is({"listed in the text"})) {
+      return std::any_of(report_.texts.begin(), report_.texts.end(), [&](const ReportErrorText& t) {
+        return t.capture_id == f.capture_id && !t.buffers.empty();
+      });
+    }
+    if (!report_.plan || report_.plan->module_id != f.module_id) return false;
     // Of a plan without a heap trace the table has all temps in one row.
-    if (report_.plan && report_.plan->module_id == f.module_id && report_.plan->heap_peak_bytes)
-      return true;
-    return std::any_of(report_.texts.begin(), report_.texts.end(), [&](const ReportErrorText& t) {
-      return t.capture_id == f.capture_id && !t.buffers.empty();
-    });
+    return is({"parameter", "output", "constant", "temp", "temp at the peak"}) ||
+           (is({"at the plan's peak"}) && report_.plan->heap_peak_bytes);
   }
 
   // Without the largest buffers where they stand in a table below: op names are long.
   std::string Detail(const ReportFinding& f) const {
-    if (!OfText(f) || !HasTable(f)) return f.detail;
+    if (!HasTable(f)) return f.detail;
     return f.detail.substr(0, f.detail.find(" Largest: "));
   }
 
@@ -177,10 +187,7 @@ class FindingsSection : ReportPage {
   // in the table of the peak.
   void Items(const ReportFinding& f, size_t text_width) {
     if (f.items.size() < 2) return;
-    if (f.rule == "step_does_not_fit" && report_.plan && report_.plan->module_id == f.module_id)
-      return;
-    // The largest buffers stand there too, but not who holds the memory.
-    if (OfText(f) && HasTable(f) && f.items.front().kind != "chunks in use") return;
+    if (HasTable(f)) return;
     for (size_t i = 0; i < std::min(f.items.size(), kMaxItems); ++i) {
       const ReportItem& item = f.items[i];
       std::string line = PadLeft(item.bytes ? HumanBytes(*item.bytes) : "", 9) + "  ";

@@ -46,10 +46,8 @@ class HeadSection : ReportPage {
     const ReportFinding* worst = report_.findings.empty() ? nullptr : &report_.findings.front();
     if (worst != nullptr && IsNews(*worst)) {
       std::string right;
-      if (worst->rule == "step_does_not_fit" && report_.plan && report_.plan->capacity_bytes &&
-          worst->module_id == report_.plan->module_id) {
+      if (IsAboutPlan(*worst) && report_.plan->plan_bytes > report_.plan->capacity_bytes)
         right = "short by " + HumanBytes(report_.plan->plan_bytes - *report_.plan->capacity_bytes);
-      }
       const std::string sentence = HumanizeSentence(Safe(worst->title));
       const std::vector<std::string> lines =
           Wrap(sentence, width_ - (right.empty() ? 0 : right.size() + 2));
@@ -107,6 +105,12 @@ class HeadSection : ReportPage {
                       Safe(plan.Label()), HumanBytes(plan.plan_bytes));
     }
     Sentence(sentence, Style::kGreen);
+  }
+
+  // The shown plan's size against its capacity.
+  bool IsAboutPlan(const ReportFinding& f) const {
+    return report_.plan && f.module_id == report_.plan->module_id &&
+           f.bytes == report_.plan->plan_bytes && report_.plan->capacity_bytes;
   }
 
   void Sentence(const std::string& text, Style style) {

@@ -70,8 +70,7 @@ Json ToJson(const ReportFinding& f) {
               {"host", OrNull(f.host)},
               {"device", OrNull(f.device)},
               {"module_name", OrNull(f.module_name)},
-              // The plan is read, however its failure is known.
-              {"bytes", Number(f.bytes, f.rule == "step_does_not_fit" ? "read" : f.evidence)},
+              {"bytes", Number(f.bytes, f.bytes_evidence)},
               {"items", std::move(items)},
               {"remedies", std::move(remedies)}};
 }
@@ -124,11 +123,18 @@ Json ToJson(const ReportPlan& p) {
   json["device_memory_bytes"] = Number(p.memory_bytes, "read");
   json["roles_at_peak"] = std::move(roles);
   json["groups_at_peak"] = std::move(groups);
-  json["more_groups"] = {{"groups", p.more_groups},
-                         {"buffers", p.more_buffers},
-                         {"bytes", Number(p.more_bytes, "read")}};
   json["other_memory_spaces"] = std::move(spaces);
   return json;
+}
+
+Json ToJson(const std::vector<ReportLiveGroup>& groups) {
+  Json live = Json::array();
+  for (const ReportLiveGroup& group : groups) {
+    live.push_back({{"origin", OrNull(group.origin)},
+                    {"bytes", Number(group.bytes, "measured")},
+                    {"count", group.count}});
+  }
+  return live;
 }
 
 Json ToJson(const ReportRun& run, const std::string& capacity_evidence) {
@@ -153,34 +159,19 @@ Json ToJson(const ReportRun& run, const std::string& capacity_evidence) {
          {"longest_wait_ns",
           d.wait_count > 0 ? Number(d.longest_wait_ns, d.wait_evidence) : Json(nullptr)}});
   }
-  Json live = Json::array();
-  for (const ReportLiveGroup& group : run.live) {
-    live.push_back({{"origin", OrNull(group.origin)},
-                    {"bytes", Number(group.bytes, "measured")},
-                    {"count", group.count}});
-  }
-  return Json{
-      {"devices", std::move(devices)},
-      {"shown_device", OrNull(run.devices[run.shown].ordinal)},
-      {"live_at_last_start", std::move(live)},
-      {"more_live",
-       {{"origins", run.more_live_groups}, {"bytes", Number(run.more_live_bytes, "measured")}}},
-      {"events_between_last_two_executions", run.between}};
+  return Json{{"devices", std::move(devices)},
+              {"shown_device", OrNull(run.devices[run.shown].ordinal)},
+              {"live_at_last_start", ToJson(run.live)},
+              {"events_between_last_two_executions", run.between}};
 }
 
 Json ToJson(const ReportAllocator& a) {
-  Json live = Json::array();
-  for (const ReportLiveGroup& group : a.live) {
-    live.push_back({{"origin", OrNull(group.origin)},
-                    {"bytes", Number(group.bytes, "measured")},
-                    {"count", group.count}});
-  }
   return Json{{"name", a.name},
               {"capacity_bytes", Number(a.capacity_bytes, "measured")},
               {"capture_peak_bytes", Number(a.capture_peak_bytes, "measured")},
               {"in_use_last_bytes", Number(a.in_use_last_bytes, "measured")},
               {"allocations", a.allocation_count},
-              {"live_at_the_end", std::move(live)}};
+              {"live_at_the_end", ToJson(a.live)}};
 }
 
 Json ToJson(const ReportErrorText& text) {
@@ -227,14 +218,12 @@ Json ToJson(const ReportProfile& profile) {
                      {"bytes", Number(line.bytes, "measured")},
                      {"count", line.count}});
   }
-  return Json{
-      {"path", profile.path},
-      {"buffer_bytes", Number(profile.buffer_bytes, "measured")},
-      {"buffers", profile.buffer_count},
-      {"executables", profile.executable_count},
-      {"executable_bytes", Number(profile.executable_bytes, "measured")},
-      {"lines", std::move(lines)},
-      {"more", {{"lines", profile.more_lines}, {"bytes", Number(profile.more_bytes, "measured")}}}};
+  return Json{{"path", profile.path},
+              {"buffer_bytes", Number(profile.buffer_bytes, "measured")},
+              {"buffers", profile.buffer_count},
+              {"executables", profile.executable_count},
+              {"executable_bytes", Number(profile.executable_bytes, "measured")},
+              {"lines", std::move(lines)}};
 }
 
 }  // namespace

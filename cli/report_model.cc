@@ -8,7 +8,6 @@
 #include <set>
 
 #include "cli/nearest.h"
-#include "cli/report_values.h"
 #include "queries/catalogue.h"
 #include "schema/query.h"
 
@@ -59,83 +58,63 @@ class Reader {
     const int64_t shown = report_.captures[report_.shown].capture_id;
     const std::optional<int64_t> module = ModuleOfWorstFinding();
     report_.plan = ReadReportPlan(database_, CaptureOfPlan(module, shown), scope_, module);
-    report_.texts = ReadReportErrorTexts(database_, shown);
+    report_.texts = ReadReportErrorTexts(database_, report_.captures[report_.shown]);
     if (report_.plan) report_.run = ReadReportRun(database_, *report_.plan);
     const bool told = report_.run && !report_.run->devices[report_.run->shown].allocator.empty();
     if (!told) report_.allocators = ReadReportAllocators(database_, shown);
-    report_.profile = ReadReportProfile(database_, report_.captures[report_.shown], scope_);
+    report_.profile = ReadReportProfile(database_, report_.captures[report_.shown]);
     FindQuiet();
-    report_.top_asked = scope_.top.has_value();
     return std::move(report_);
   }
 
  private:
-  std::vector<Row> Ask(const std::string& sql, const Parameters& parameters = {}) {
-    return Query(database_, sql, parameters).rows;
-  }
-
   void ReadCaptures() {
-    const std::vector<Row> rows = Ask(
-        "SELECT c.capture_id, c.run, c.host, c.path, c.kind, c.status, c.format_note, "
-        "c.jax_version, c.duration_ns, "
-        "c.bytes, (SELECT COUNT(*) FROM devices d WHERE d.capture_id = c.capture_id), "
-        "(SELECT MAX(d.kind) FROM devices d WHERE d.capture_id = c.capture_id), "
-        "(SELECT COUNT(*) FROM modules m WHERE m.capture_id = c.capture_id), "
-        "(SELECT COUNT(*) FROM executions e WHERE e.capture_id = c.capture_id), "
-        "(SELECT COUNT(*) FROM executions e WHERE e.capture_id = c.capture_id AND e.failed = 1), "
-        "(SELECT COUNT(*) FROM allocators a WHERE a.capture_id = c.capture_id AND a.device_id IS "
-        "NOT NULL), "
-        "(SELECT MAX(m.plan_bytes) FROM modules m WHERE m.capture_id = c.capture_id) "
-        "FROM captures c WHERE (:run = '' OR c.run = :run) AND (:host = '' OR c.host = :host) "
-        "ORDER BY c.run, c.host, c.path, c.capture_id",
-        {{"run", scope_.run}, {"host", scope_.host}});
-    for (const Row& row : rows) {
-      ReportCapture c;
-      c.capture_id = Integer(row[0]);
-      c.run = Text(row[1]);
-      c.host = Text(row[2]);
-      c.path = Text(row[3]);
-      c.kind = Text(row[4]);
-      c.status = Text(row[5]);
-      c.format_note = Text(row[6]);
-      c.jax_version = Text(row[7]);
-      c.duration_ns = MaybeInteger(row[8]);
-      c.bytes = Integer(row[9]);
-      c.device_count = Integer(row[10]);
-      c.device_kind = Text(row[11]);
-      c.module_count = Integer(row[12]);
-      c.execution_count = Integer(row[13]);
-      c.failed_count = Integer(row[14]);
-      c.has_allocators = Integer(row[15]) > 0;
-      c.largest_plan_bytes = Integer(row[16]);
-      report_.captures.push_back(std::move(c));
+    Parameters which;
+    if (!scope_.run.empty()) which["run"] = scope_.run;
+    if (!scope_.host.empty()) which["host"] = scope_.host;
+    for (const Record& row :
+         ReadView(database_, "capture_summaries", which, "run, host, path, capture_id")) {
+      report_.captures.push_back({.capture_id = row.Integer("capture_id"),
+                                  .run = row.Text("run"),
+                                  .host = row.Text("host"),
+                                  .path = row.Text("path"),
+                                  .kind = row.Text("kind"),
+                                  .status = row.Text("status"),
+                                  .format_note = row.Text("format_note"),
+                                  .jax_version = row.Text("jax_version"),
+                                  .duration_ns = row.MaybeInteger("duration_ns"),
+                                  .bytes = row.Integer("bytes"),
+                                  .device_count = row.Integer("device_count"),
+                                  .device_kind = row.Text("device_kind"),
+                                  .module_count = row.Integer("module_count"),
+                                  .execution_count = row.Integer("execution_count"),
+                                  .failed_count = row.Integer("failed_count"),
+                                  .has_allocators = row.Integer("device_allocator_count") > 0,
+                                  .largest_plan_bytes = row.Integer("largest_plan_bytes")});
     }
     if (report_.captures.empty()) ThrowNoCapture();
-    for (const Row& row : Ask("SELECT capture_id, severity, detail, count FROM ingest_issues WHERE "
-                              "severity <> 'info' "
-                              "ORDER BY capture_id, severity, what, detail")) {
-      for (ReportCapture& c : report_.captures) {
-        if (c.capture_id != Integer(row[0])) continue;
-        c.damaged = c.damaged || Text(row[1]) == "error";
-        c.issues.push_back(Text(row[1]) + ": " + Text(row[2]) +
-                           (Integer(row[3]) > 1 ? fmt::format(" (× {})", Integer(row[3])) : ""));
-      }
+    for (const Record& row : ReadViewWhere(database_, "ingest_issues", "severity <> 'info'", {},
+                                           "capture_id, severity, what, detail")) {
+      ReportCapture* const c = CaptureOf(row.Integer("capture_id"));
+      if (c == nullptr) continue;
+      const std::string severity = row.Text("severity");
+      const int64_t count = row.Integer("count");
+      c->damaged = c->damaged || severity == "error";
+      c->issues.push_back(severity + ": " + row.Text("detail") +
+                          (count > 1 ? fmt::format(" (× {})", count) : ""));
     }
   }
 
   [[noreturn]] void ThrowNoCapture() {
-    std::vector<std::string> names;
-    const bool by_host = scope_.run.empty();
-    for (const Row& row : Ask(by_host ? "SELECT DISTINCT host FROM captures"
-                                      : "SELECT DISTINCT run FROM captures")) {
-      names.push_back(Text(row[0]));
-    }
     if (scope_.run.empty() && scope_.host.empty()) {
       throw Error("the database holds no capture: oomdb ingest --db FILE PATH stores some");
     }
-    throw Error(fmt::format("no capture of {} {}{}", by_host ? "host" : "run",
-                            by_host ? scope_.host : scope_.run,
-                            DidYouMean(by_host ? scope_.host : scope_.run, names)),
+    const std::string what = scope_.run.empty() ? "host" : "run";
+    const std::string& asked = scope_.run.empty() ? scope_.host : scope_.run;
+    std::set<std::string> names;
+    for (const Record& row : ReadView(database_, "captures")) names.insert(row.Text(what));
+    throw Error(fmt::format("no capture of {} {}{}", what, asked,
+                            DidYouMean(asked, {names.begin(), names.end()})),
                 ExitCode::kUsage);
   }
 
@@ -147,27 +126,24 @@ class Reader {
   }
 
   void ReadFindings() {
-    std::map<std::string, size_t> index;
-    for (const Row& row : Ask("SELECT finding_id, capture_id, run, host, rule, severity, evidence, "
-                              "title, detail, device, "
-                              "module_id, module_name, bytes FROM findings")) {
-      ReportFinding f;
-      f.finding_id = Text(row[0]);
-      f.capture_id = Integer(row[1]);
-      if (CaptureOf(f.capture_id) == nullptr) continue;
-      f.run = Text(row[2]);
-      f.host = Text(row[3]);
-      f.rule = Text(row[4]);
-      f.severity = Text(row[5]);
-      f.evidence = Text(row[6]);
-      f.title = Text(row[7]);
-      f.detail = Text(row[8]);
-      f.device = MaybeInteger(row[9]);
-      f.module_id = MaybeInteger(row[10]);
-      f.module_name = Text(row[11]);
-      f.bytes = MaybeInteger(row[12]);
-      f.rule_title = Catalogue::Get().Find(f.rule)->title;
-      report_.findings.push_back(std::move(f));
+    for (const Record& row : ReadView(database_, "findings")) {
+      if (CaptureOf(row.Integer("capture_id")) == nullptr) continue;
+      report_.findings.push_back({.finding_id = row.Text("finding_id"),
+                                  .capture_id = row.Integer("capture_id"),
+                                  .run = row.Text("run"),
+                                  .host = row.Text("host"),
+                                  .rule = row.Text("rule"),
+                                  .rule_title = Catalogue::Get().Find(row.Text("rule"))->title,
+                                  .severity = row.Text("severity"),
+                                  .evidence = row.Text("evidence"),
+                                  .title = row.Text("title"),
+                                  .detail = row.Text("detail"),
+                                  .device = row.MaybeInteger("device"),
+                                  .module_id = row.MaybeInteger("module_id"),
+                                  .module_name = row.Text("module_name"),
+                                  .bytes = row.MaybeInteger("bytes")});
+      ReportFinding& f = report_.findings.back();
+      f.bytes_evidence = IsSizeOfPlan(f) ? "read" : f.evidence;
     }
     std::sort(report_.findings.begin(), report_.findings.end(),
               [](const ReportFinding& a, const ReportFinding& b) {
@@ -177,23 +153,32 @@ class Reader {
                                   b.device.value_or(-1), b.module_name, b.finding_id);
               });
     if (report_.findings.empty()) return;
-    for (size_t i = 0; i < report_.findings.size(); ++i) index[report_.findings[i].finding_id] = i;
-    for (const Row& row : Ask("SELECT finding_id, kind, label, bytes, count FROM finding_items "
-                              "ORDER BY finding_id, position")) {
-      const auto found = index.find(Text(row[0]));
-      if (found == index.end()) continue;
-      report_.findings[found->second].items.push_back(
-          {Text(row[1]), Text(row[2]), MaybeInteger(row[3]), MaybeInteger(row[4])});
+    std::map<std::string, ReportFinding*> by_id;
+    for (ReportFinding& f : report_.findings) by_id[f.finding_id] = &f;
+    for (const Record& row : ReadView(database_, "finding_items", {}, "finding_id, position")) {
+      const auto found = by_id.find(row.Text("finding_id"));
+      if (found == by_id.end()) continue;
+      found->second->items.push_back({row.Text("kind"), row.Text("label"),
+                                      row.MaybeInteger("bytes"), row.MaybeInteger("count")});
     }
-    for (const Row& row : Ask("SELECT finding_id, fix, saving_bytes, needs_bytes, fits, cost, "
-                              "changes_results, evidence "
-                              "FROM remedies ORDER BY finding_id, position")) {
-      const auto found = index.find(Text(row[0]));
-      if (found == index.end()) continue;
-      report_.findings[found->second].remedies.push_back(
-          {Text(row[1]), MaybeInteger(row[2]), MaybeInteger(row[3]), MaybeBool(row[4]),
-           Text(row[5]), MaybeBool(row[6]), Text(row[7])});
+    for (const Record& row : ReadView(database_, "remedies", {}, "finding_id, position")) {
+      const auto found = by_id.find(row.Text("finding_id"));
+      if (found == by_id.end()) continue;
+      found->second->remedies.push_back({.fix = row.Text("fix"),
+                                         .saving_bytes = row.MaybeInteger("saving_bytes"),
+                                         .needs_bytes = row.MaybeInteger("needs_bytes"),
+                                         .fits = row.MaybeFlag("fits"),
+                                         .cost = row.Text("cost"),
+                                         .changes_results = row.MaybeFlag("changes_results"),
+                                         .evidence = row.Text("evidence")});
     }
+  }
+
+  bool IsSizeOfPlan(const ReportFinding& f) {
+    if (!f.bytes || !f.module_id) return false;
+    const std::vector<Record> module =
+        ReadView(database_, "modules", {{"module_id", *f.module_id}});
+    return !module.empty() && module[0].MaybeInteger("plan_bytes") == f.bytes;
   }
 
   // The capture with the worst finding; else the one with the most failed executions; else the
@@ -242,9 +227,8 @@ class Reader {
   // An error text has no plan of its own: that of the dump or capture which it is joined to.
   int64_t CaptureOfPlan(std::optional<int64_t> module, int64_t shown) {
     if (!module) return shown;
-    const std::vector<Row> rows =
-        Ask("SELECT capture_id FROM modules WHERE module_id = :module", {{"module", *module}});
-    return rows.empty() ? shown : Integer(rows[0][0]);
+    const std::vector<Record> rows = ReadView(database_, "modules", {{"module_id", *module}});
+    return rows.empty() ? shown : rows[0].Integer("capture_id");
   }
 
   // Only what the capture holds the evidence for: of one that is not whole nothing is said to be

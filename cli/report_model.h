@@ -2,7 +2,8 @@
 // people.
 //
 // Everything is read through the public tables and views, so that whoever doubts a number can ask
-// for it in SQL. Sizes are bytes, times nanoseconds; what is not known is std::nullopt.
+// for it in SQL; all of it, so that JSON is whole: what a page leaves out is the page's matter.
+// Sizes are bytes, times nanoseconds; what is not known is std::nullopt.
 #ifndef OOMDB_CLI_REPORT_MODEL_H_
 #define OOMDB_CLI_REPORT_MODEL_H_
 
@@ -46,8 +47,9 @@ struct ReportFinding {
   std::optional<int64_t> module_id;
   std::string module_name;
   std::optional<int64_t> bytes;
-  std::vector<ReportItem> items;
-  std::vector<ReportRemedy> remedies;
+  std::string bytes_evidence = {};  // A plan is read, however its failure is known.
+  std::vector<ReportItem> items = {};
+  std::vector<ReportRemedy> remedies = {};
 };
 
 // One line of the table of captures.
@@ -65,9 +67,9 @@ struct ReportCapture {
   int64_t error_count = 0, warning_count = 0;
   int64_t largest_plan_bytes = 0;
   bool damaged = false;  // A part of it was unreadable.
-  std::string worst_title;
-  std::vector<std::string>
-      issues;  // What was skipped or doubted: "warning: ..."; info is left out.
+  std::string worst_title = {};
+  // What was skipped or doubted: "warning: ..."; info is left out.
+  std::vector<std::string> issues = {};
 };
 
 struct ReportRole {
@@ -79,12 +81,12 @@ struct ReportGroup {
   int64_t bytes = 0;
   int64_t count = 0;
   std::string shape;
-  std::string role;  // forward, backward, workspace, other; or parameter, output, constant.
+  std::string role = {};  // forward, backward, workspace, other; or parameter, output, constant.
   bool rematerialized = false;
   std::string op_name;
   std::string source_file;
   std::optional<int64_t> source_line;
-  std::string function_name;
+  std::string function_name = {};
 };
 
 struct ReportSpace {
@@ -106,10 +108,8 @@ struct ReportPlan {
   std::optional<int64_t> capacity_bytes;
   std::string capacity_source, capacity_evidence;
   std::optional<int64_t> memory_bytes;
-  std::vector<ReportRole> roles;  // Of the temps at the heap peak, largest first.
-  std::vector<ReportGroup>
-      groups;  // At the peak, parameters and outputs included, largest first, up to --top.
-  int64_t more_groups = 0, more_buffers = 0, more_bytes = 0;
+  std::vector<ReportRole> roles;    // Of the temps at the heap peak, largest first.
+  std::vector<ReportGroup> groups;  // At the peak, parameters and outputs too, largest first.
   std::vector<ReportSpace> other_spaces;
 
   std::string Label() const;  // jit_f(7)
@@ -130,11 +130,11 @@ struct ReportDevice {
   std::optional<int64_t> capacity_bytes, memory_bytes, peak_bytes, capture_peak_bytes;
   int64_t execution_count = 0;
   int64_t failed_count = 0;
-  std::vector<int64_t> in_use_at_starts;  // Of the module's executions, in order.
-  std::vector<int64_t> failed_sequences;
+  std::vector<int64_t> in_use_at_starts = {};  // Of the module's executions, in order.
+  std::vector<int64_t> failed_sequences = {};
   int64_t wait_count = 0, longest_wait_ns = 0;
-  std::string wait_evidence;
-  std::optional<int64_t> last_execution_id;
+  std::string wait_evidence = {};
+  std::optional<int64_t> last_execution_id = {};
 };
 
 // An allocator, where no module's executions tell of it: a host pool, or a program without compiled
@@ -162,16 +162,14 @@ struct ReportProfile {
   int64_t buffer_count = 0;
   int64_t executable_count = 0;
   std::optional<int64_t> executable_bytes;  // Their code; not every backend says it.
-  std::vector<ReportProfileLine> lines;     // Of buffers; largest first, up to --top.
-  int64_t more_lines = 0, more_bytes = 0;
+  std::vector<ReportProfileLine> lines;     // Of buffers; largest first.
 };
 
 struct ReportRun {
   std::vector<ReportDevice> devices;  // By ordinal.
   size_t shown = 0;                   // The device whose details follow.
-  std::vector<ReportLiveGroup> live;  // At its last start.
-  int64_t more_live_bytes = 0, more_live_groups = 0;
-  std::vector<std::string> between;  // Host events between its last two executions.
+  std::vector<ReportLiveGroup> live;  // At its last start, largest first.
+  std::vector<std::string> between;   // Host events between its last two executions.
 };
 
 // One failure or piece of advice of an error text.
@@ -213,14 +211,12 @@ struct Report {
   std::vector<ReportAllocator> allocators;  // Of the shown capture, where the run tells of none.
   std::optional<ReportProfile> profile;     // The shown capture, or the one beside it.
   std::vector<std::string> quiet;           // What was looked at and found well.
-  bool top_asked = false;  // --top was given: list as many groups, whatever the findings.
 };
 
 struct ReportScope {
   std::string run, host;  // Only these; empty: all.
   std::string module;  // "jit_f(7)" or "jit_f"; empty: the one that failed last, else the largest
                        // that ran, else the largest.
-  std::optional<int64_t> top;  // Groups of buffers; not given: 10.
 };
 
 // Throws Error (kUsage) when the scope names nothing that is there; nearest names are offered.
@@ -233,10 +229,9 @@ std::optional<ReportPlan> ReadReportPlan(Database& database, int64_t capture_id,
                                          std::optional<int64_t> preferred);
 std::optional<ReportRun> ReadReportRun(Database& database, const ReportPlan& plan);
 // Of the capture, if it is a log, else of the logs of its run.
-std::vector<ReportErrorText> ReadReportErrorTexts(Database& database, int64_t capture_id);
+std::vector<ReportErrorText> ReadReportErrorTexts(Database& database, const ReportCapture& capture);
 // The capture itself when it is a device memory profile, else the last one of its run or above it.
-std::optional<ReportProfile> ReadReportProfile(Database& database, const ReportCapture& capture,
-                                               const ReportScope& scope);
+std::optional<ReportProfile> ReadReportProfile(Database& database, const ReportCapture& capture);
 std::vector<ReportAllocator> ReadReportAllocators(Database& database, int64_t capture_id);
 
 }  // namespace oomdb

@@ -2,16 +2,12 @@
 #include <array>
 
 #include "cli/report_model.h"
-#include "cli/report_values.h"
 #include "schema/query.h"
 
 namespace oomdb {
 namespace {
 
-// Groups of listed buffers; a text lists 20 at most.
-constexpr int64_t kMaxGroups = 10;
-
-// Columns of oom_failures, and what they are called. The stage decides what `needed_bytes` is.
+// Columns of oom_events, and what they are called.
 struct NumberWords {
   std::string_view column, name, words;
 };
@@ -38,69 +34,60 @@ class TextReader {
   ReportErrorText Read(std::string path) {
     text_.capture_id = id_;
     text_.path = std::move(path);
-    for (const Row& row : Ask("SELECT oom_event_id, line, kind, fatal, memory_space, allocator, "
-                              "message, repeat_count FROM oom_events WHERE capture_id = :id ORDER "
-                              "BY line, oom_event_id")) {
-      event_ids_.push_back(Integer(row[0]));
-      ReportErrorEvent event;
-      event.line = MaybeInteger(row[1]);
-      event.kind = Text(row[2]);
-      event.fatal = MaybeBool(row[3]);
-      event.memory_space = Text(row[4]);
-      event.allocator = Text(row[5]);
-      event.message = Text(row[6]);
-      event.repeat_count = Integer(row[7]);
-      text_.events.push_back(std::move(event));
+    events_ = ReadView(database_, "oom_events", {{"capture_id", id_}}, "line, oom_event_id");
+    for (const Record& row : events_) {
+      text_.events.push_back({.line = row.MaybeInteger("line"),
+                              .kind = row.Text("kind"),
+                              .fatal = row.MaybeFlag("fatal"),
+                              .memory_space = row.Text("memory_space"),
+                              .allocator = row.Text("allocator"),
+                              .message = row.Text("message"),
+                              .repeat_count = row.Integer("repeat_count")});
     }
-    ReadMain();
+    if (!events_.empty()) ReadMain();
     return std::move(text_);
   }
 
  private:
-  std::vector<Row> Ask(const std::string& sql) { return Query(database_, sql, {{"id", id_}}).rows; }
-
-  // The last failure to compile or to run is what ended the program.
+  // The last failure to compile or to run is what ended the program. Without one, statistics of a
+  // program that fits, or advice.
   void ReadMain() {
-    const std::vector<Row> rows =
-        Ask("SELECT oom_event_id, stage, needed_bytes, capacity_bytes, short_bytes FROM "
-            "oom_failures WHERE capture_id = :id ORDER BY COALESCE(fatal, 0) DESC, line DESC");
-    if (rows.empty()) {
-      if (!event_ids_.empty()) ReadStatistics(event_ids_.front());
-      return;
+    const std::vector<Record> failures = ReadView(database_, "oom_failures", {{"capture_id", id_}},
+                                                  "COALESCE(fatal, 0) DESC, line DESC");
+    text_.failed = !failures.empty();
+    text_.main = text_.failed ? PlaceOf(failures.front().Integer("oom_event_id")) : 0;
+    const Record& event = events_.at(*text_.main);
+    if (!text_.failed) {
+      AddNumber("needed_bytes", "needs", "arguments, outputs and temps, less aliased",
+                NeededByAnalysis(event));
+      AddNumber("capacity_bytes", "capacity", "", event.MaybeInteger("capacity_bytes"));
+      return AddNumbers(event, std::nullopt);
     }
-    text_.failed = true;
-    const Row& row = rows.front();
-    SetMain(Integer(row[0]));
-    const bool compile = Text(row[1]) == "compile";
-    AddNumber("needed_bytes", compile ? "needs" : "request", compile ? "the program" : "",
-              MaybeInteger(row[2]));
-    AddNumber("capacity_bytes", "capacity", "", MaybeInteger(row[3]));
-    AddNumber("short_bytes", "short by", "", MaybeInteger(row[4]));
-    ReadNumbers(MaybeInteger(row[2]));
-    ReadBuffers();
+    const Record& failure = failures.front();
+    const bool compile = failure.Text("stage") == "compile";
+    const std::optional<int64_t> needed = failure.MaybeInteger("needed_bytes");
+    AddNumber("needed_bytes", compile ? "needs" : "request", compile ? "the program" : "", needed);
+    AddNumber("capacity_bytes", "capacity", "", failure.MaybeInteger("capacity_bytes"));
+    AddNumber("short_bytes", "short by", "", failure.MaybeInteger("short_bytes"));
+    AddNumbers(event, needed);
+    ReadBuffers(failure.Integer("oom_event_id"));
   }
 
-  // No failure: statistics of a program that fits, or advice.
-  void ReadStatistics(int64_t event) {
-    SetMain(event);
-    // compiled.memory_analysis(): an alias is counted in arguments and in outputs.
-    const Row row =
-        Query(database_,
-              "SELECT arguments_bytes + output_bytes - COALESCE(alias_bytes, 0) + temp_bytes, "
-              "capacity_bytes FROM "
-              "oom_events WHERE oom_event_id = :event",
-              {{"event", main_}})
-            .rows.at(0);
-    AddNumber("needed_bytes", "needs", "arguments, outputs and temps, less aliased",
-              MaybeInteger(row[0]));
-    AddNumber("capacity_bytes", "capacity", "", MaybeInteger(row[1]));
-    ReadNumbers(std::nullopt);
+  size_t PlaceOf(int64_t event) const {
+    const auto found = std::find_if(events_.begin(), events_.end(), [&](const Record& row) {
+      return row.Integer("oom_event_id") == event;
+    });
+    return static_cast<size_t>(found - events_.begin());
   }
 
-  void SetMain(int64_t event) {
-    main_ = event;
-    const auto found = std::find(event_ids_.begin(), event_ids_.end(), event);
-    text_.main = static_cast<size_t>(found - event_ids_.begin());
+  // compiled.memory_analysis(): an alias is counted in arguments and in outputs.
+  static std::optional<int64_t> NeededByAnalysis(const Record& event) {
+    int64_t sum = -event.Integer("alias_bytes");
+    for (const char* part : {"arguments_bytes", "output_bytes", "temp_bytes"}) {
+      if (event.IsNull(part)) return std::nullopt;
+      sum += event.Integer(part);
+    }
+    return sum;
   }
 
   void AddNumber(std::string_view key, std::string_view name, std::string_view words,
@@ -109,61 +96,51 @@ class TextReader {
       text_.numbers.push_back({std::string(key), std::string(name), std::string(words), *bytes});
   }
 
-  void ReadNumbers(std::optional<int64_t> needed) {
-    std::string columns;
-    for (const NumberWords& number : kNumbers)
-      columns += (columns.empty() ? "" : ", ") + std::string(number.column);
-    const Row row =
-        Query(database_, "SELECT " + columns + " FROM oom_events WHERE oom_event_id = :event",
-              {{"event", main_}})
-            .rows.at(0);
-    for (size_t i = 0; i < kNumbers.size(); ++i) {
-      const std::optional<int64_t> bytes = MaybeInteger(row[i]);
+  void AddNumbers(const Record& event, std::optional<int64_t> needed) {
+    for (const NumberWords& number : kNumbers) {
+      const std::optional<int64_t> bytes = event.MaybeInteger(number.column);
       // What is needed stands above already.
-      if (kNumbers[i].column == "used_bytes" && bytes == needed) continue;
-      AddNumber(kNumbers[i].column, kNumbers[i].name, kNumbers[i].words, bytes);
+      if (number.column == "used_bytes" && bytes == needed) continue;
+      AddNumber(number.column, number.name, number.words, bytes);
     }
   }
 
-  void ReadBuffers() {
-    for (const Row& row :
-         Query(database_,
-               "SELECT bytes, count, COALESCE(shape, label), op_name, source_file, source_line, "
-               "padding_bytes FROM oom_parts WHERE oom_event_id = :event AND source = 'text' ORDER "
-               "BY position LIMIT :most",
-               {{"event", main_}, {"most", kMaxGroups}})
-             .rows) {
-      ReportGroup group;
-      group.bytes = Integer(row[0]);
-      group.count = Integer(row[1]);
-      group.shape = Text(row[2]);
-      group.op_name = Text(row[3]);
-      group.source_file = Text(row[4]);
-      group.source_line = MaybeInteger(row[5]);
-      text_.buffers.push_back(std::move(group));
-      text_.padding.push_back(MaybeInteger(row[6]));
+  void ReadBuffers(int64_t event) {
+    for (const Record& row :
+         ReadView(database_, "oom_parts",
+                  {{"oom_event_id", event}, {"source", std::string("text")}}, "position")) {
+      text_.buffers.push_back({.bytes = row.Integer("bytes"),
+                               .count = row.Integer("count"),
+                               .shape = row.Text(row.IsNull("shape") ? "label" : "shape"),
+                               .op_name = row.Text("op_name"),
+                               .source_file = row.Text("source_file"),
+                               .source_line = row.MaybeInteger("source_line")});
+      text_.padding.push_back(row.MaybeInteger("padding_bytes"));
     }
   }
 
   Database& database_;
   const int64_t id_;
+  std::vector<Record> events_;
   ReportErrorText text_;
-  std::vector<int64_t> event_ids_;
-  int64_t main_ = 0;
 };
 
 }  // namespace
 
-std::vector<ReportErrorText> ReadReportErrorTexts(Database& database, int64_t capture_id) {
+std::vector<ReportErrorText> ReadReportErrorTexts(Database& database,
+                                                  const ReportCapture& capture) {
+  // The capture itself, else the logs of its run.
+  Parameters which = {{"kind", std::string("oom_log")}};
+  if (capture.kind == "oom_log") {
+    which["capture_id"] = capture.capture_id;
+  } else if (!capture.run.empty()) {
+    which["run"] = capture.run;
+  } else {
+    return {};
+  }
   std::vector<ReportErrorText> texts;
-  for (const Row& row :
-       Query(database,
-             "SELECT c.capture_id, c.path FROM captures c, captures s WHERE s.capture_id = :id AND "
-             "c.kind = 'oom_log' AND (c.capture_id = s.capture_id OR (s.kind <> 'oom_log' AND "
-             "c.run = s.run)) ORDER BY c.path, c.capture_id",
-             {{"id", capture_id}})
-           .rows) {
-    ReportErrorText text = TextReader(database, Integer(row[0])).Read(Text(row[1]));
+  for (const Record& log : ReadView(database, "captures", which, "path, capture_id")) {
+    ReportErrorText text = TextReader(database, log.Integer("capture_id")).Read(log.Text("path"));
     if (!text.events.empty()) texts.push_back(std::move(text));
   }
   return texts;

@@ -1,11 +1,8 @@
 #include "cli/report_model.h"
-#include "cli/report_values.h"
 #include "schema/query.h"
 
 namespace oomdb {
 namespace {
-
-constexpr int64_t kLines = 10;
 
 struct Found {
   int64_t capture_id = 0;
@@ -17,43 +14,40 @@ struct Found {
 std::optional<Found> FindProfile(Database& database, const ReportCapture& capture) {
   std::optional<Found> found;
   int best = 3;
-  for (const Row& row :
-       Query(database,
-             "SELECT capture_id, path, run, host FROM captures WHERE kind = "
-             "'device_memory_profile' ORDER BY started_unix_ns DESC NULLS LAST, path DESC, "
-             "capture_id DESC")
-           .rows) {
-    const std::string path = Text(row[1]);
-    const std::string host = Text(row[3]);
+  for (const Record& row :
+       ReadView(database, "captures", {{"kind", std::string("device_memory_profile")}},
+                "started_unix_ns DESC NULLS LAST, path DESC, capture_id DESC")) {
+    const std::string path = row.Text("path");
+    const std::string host = row.Text("host");
     const std::string folder = path.substr(0, path.rfind('/') + 1);
-    const int worth = Integer(row[0]) == capture.capture_id                                   ? 0
-                      : Text(row[2]) == capture.run && (host.empty() || host == capture.host) ? 1
-                      : !folder.empty() && capture.path.starts_with(folder)                   ? 2
-                                                                                              : 3;
+    const int worth = row.Integer("capture_id") == capture.capture_id                            ? 0
+                      : row.Text("run") == capture.run && (host.empty() || host == capture.host) ? 1
+                      : !folder.empty() && capture.path.starts_with(folder)                      ? 2
+                                                                            : 3;
     if (worth >= best) continue;
     best = worth;
-    found = Found{Integer(row[0]), path};
+    found = Found{row.Integer("capture_id"), path};
   }
   return found;
 }
 
 }  // namespace
 
-std::optional<ReportProfile> ReadReportProfile(Database& database, const ReportCapture& capture,
-                                               const ReportScope& scope) {
+std::optional<ReportProfile> ReadReportProfile(Database& database, const ReportCapture& capture) {
   const std::optional<Found> found = FindProfile(database, capture);
   if (!found) return std::nullopt;
   ReportProfile profile;
   profile.path = found->path;
-  for (const Row& row :
-       Query(database,
-             "SELECT kind, device, source_file, source_line, function_name, bytes, count FROM "
-             "profile_lines WHERE capture_id = :capture ORDER BY bytes DESC NULLS LAST, "
-             "source_file, source_line, function_name, device, kind",
-             {{"capture", found->capture_id}})
-           .rows) {
-    ReportProfileLine line{Text(row[0]), Text(row[1]),         Text(row[2]),   MaybeInteger(row[3]),
-                           Text(row[4]), MaybeInteger(row[5]), Integer(row[6])};
+  for (const Record& row :
+       ReadView(database, "profile_lines", {{"capture_id", found->capture_id}},
+                "bytes DESC NULLS LAST, source_file, source_line, function_name, device, kind")) {
+    ReportProfileLine line{.kind = row.Text("kind"),
+                           .device = row.Text("device"),
+                           .source_file = row.Text("source_file"),
+                           .source_line = row.MaybeInteger("source_line"),
+                           .function_name = row.Text("function_name"),
+                           .bytes = row.MaybeInteger("bytes"),
+                           .count = row.Integer("count")};
     if (line.kind == "executable") {
       profile.executable_count += line.count;
       if (line.bytes) profile.executable_bytes = profile.executable_bytes.value_or(0) + *line.bytes;
@@ -61,12 +55,7 @@ std::optional<ReportProfile> ReadReportProfile(Database& database, const ReportC
     }
     profile.buffer_count += line.count;
     profile.buffer_bytes += line.bytes.value_or(0);
-    if (static_cast<int64_t>(profile.lines.size()) < scope.top.value_or(kLines)) {
-      profile.lines.push_back(std::move(line));
-    } else {
-      ++profile.more_lines;
-      profile.more_bytes += line.bytes.value_or(0);
-    }
+    profile.lines.push_back(std::move(line));
   }
   return profile;
 }

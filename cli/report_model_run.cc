@@ -4,15 +4,10 @@
 #include <map>
 
 #include "cli/report_model.h"
-#include "cli/report_values.h"
 #include "schema/query.h"
 
 namespace oomdb {
 namespace {
-
-// How many origins and events a report lists; all of them are in the database.
-constexpr size_t kMaxLive = 6;
-constexpr size_t kMaxBetween = 5;
 
 // "outputs of jit_f execution 3" -> "outputs of jit_f execution", 3. Without a number at the end:
 // 0.
@@ -38,7 +33,7 @@ std::string Ranges(const std::vector<int64_t>& sorted) {
   return text;
 }
 
-// What several executions of a module left alive is one thing to a person.
+// What several executions of a module left alive is one thing to a person. Largest first.
 std::vector<ReportLiveGroup> UniteExecutions(const std::vector<ReportLiveGroup>& groups) {
   std::map<std::string, std::pair<ReportLiveGroup, std::vector<int64_t>>> united;
   for (const ReportLiveGroup& group : groups) {
@@ -56,141 +51,100 @@ std::vector<ReportLiveGroup> UniteExecutions(const std::vector<ReportLiveGroup>&
     if (!sequences.empty()) sum.origin += (sequences.size() > 1 ? "s " : " ") + Ranges(sequences);
     out.push_back(std::move(sum));
   }
+  std::sort(out.begin(), out.end(), [](const ReportLiveGroup& a, const ReportLiveGroup& b) {
+    return a.bytes != b.bytes ? a.bytes > b.bytes : a.origin < b.origin;
+  });
   return out;
 }
 
-class RunReader {
- public:
-  RunReader(Database& database, int64_t module_id) : database_(database), module_id_(module_id) {}
+ReportLiveGroup LiveGroup(const Record& row) {
+  return {row.Text("origin"), row.Integer("bytes"), row.Integer("count")};
+}
 
-  std::optional<ReportRun> Read() {
-    ReportRun run;
-    std::map<std::optional<int64_t>, size_t> place;
-    for (const Row& row :
-         Ask("SELECT e.device_id, d.ordinal, d.kind, a.name, p.capacity_bytes, d.memory_bytes, "
-             "a.peak_bytes, "
-             "a.capture_peak_bytes, e.sequence, e.failed, e.in_use_at_start_bytes, e.wait_ns, "
-             "e.wait_evidence, "
-             "e.execution_id FROM executions e LEFT JOIN devices d ON d.device_id = e.device_id "
-             "LEFT JOIN effective_capacity p ON p.device_id = e.device_id "
-             "LEFT JOIN allocators a ON a.allocator_id = p.allocator_id "
-             "WHERE e.module_id = :module ORDER BY d.ordinal, e.device_id, e.start_ns, "
-             "e.execution_id",
-             {{"module", module_id_}})) {
-      const auto [found, is_new] = place.try_emplace(MaybeInteger(row[0]), run.devices.size());
-      if (is_new) {
-        ReportDevice device;
-        device.device_id = MaybeInteger(row[0]);
-        device.ordinal = MaybeInteger(row[1]);
-        device.kind = Text(row[2]);
-        device.allocator = Text(row[3]);
-        device.capacity_bytes = MaybeInteger(row[4]);
-        device.memory_bytes = MaybeInteger(row[5]);
-        device.peak_bytes = MaybeInteger(row[6]);
-        device.capture_peak_bytes = MaybeInteger(row[7]);
-        run.devices.push_back(std::move(device));
-      }
-      ReportDevice& device = run.devices[found->second];
-      ++device.execution_count;
-      if (Integer(row[9]) != 0) {
-        ++device.failed_count;
-        device.failed_sequences.push_back(Integer(row[8]));
-      }
-      if (const auto in_use = MaybeInteger(row[10])) device.in_use_at_starts.push_back(*in_use);
-      if (const auto wait = MaybeInteger(row[11]); wait && *wait > 0) {
-        ++device.wait_count;
-        if (*wait > device.longest_wait_ns) {
-          device.longest_wait_ns = *wait;
-          device.wait_evidence = Text(row[12]);
-        }
-      }
-      device.last_execution_id = MaybeInteger(row[13]);
-    }
-    if (run.devices.empty()) return std::nullopt;
-    for (size_t i = 0; i < run.devices.size(); ++i) {
-      const auto worth = [](const ReportDevice& d) {
-        return std::tuple(d.failed_count,
-                          d.in_use_at_starts.empty() ? int64_t{0} : d.in_use_at_starts.back());
-      };
-      if (worth(run.devices[i]) > worth(run.devices[run.shown])) run.shown = i;
-    }
-    ReadLive(&run);
-    ReadBetween(&run);
-    return run;
+ReportDevice Device(const Record& row) {
+  return {.device_id = row.MaybeInteger("device_id"),
+          .ordinal = row.MaybeInteger("device"),
+          .kind = row.Text("device_kind"),
+          .allocator = row.Text("allocator"),
+          .capacity_bytes = row.MaybeInteger("capacity_bytes"),
+          .memory_bytes = row.MaybeInteger("memory_bytes"),
+          .peak_bytes = row.MaybeInteger("peak_bytes"),
+          .capture_peak_bytes = row.MaybeInteger("capture_peak_bytes")};
+}
+
+void AddExecution(const Record& row, ReportDevice* device) {
+  ++device->execution_count;
+  if (row.Flag("failed")) {
+    ++device->failed_count;
+    device->failed_sequences.push_back(row.Integer("sequence"));
   }
-
- private:
-  std::vector<Row> Ask(const std::string& sql, const Parameters& parameters) {
-    return Query(database_, sql, parameters).rows;
-  }
-
-  void ReadLive(ReportRun* run) {
-    const ReportDevice& device = run->devices[run->shown];
-    if (!device.last_execution_id) return;
-    std::vector<ReportLiveGroup> groups;
-    for (const Row& row : Ask("SELECT origin, SUM(bytes), SUM(count) FROM live_at_start WHERE "
-                              "execution_id = :execution "
-                              "GROUP BY origin ORDER BY origin",
-                              {{"execution", *device.last_execution_id}})) {
-      groups.push_back({Text(row[0]), Integer(row[1]), Integer(row[2])});
-    }
-    groups = UniteExecutions(groups);
-    std::sort(groups.begin(), groups.end(), [](const ReportLiveGroup& a, const ReportLiveGroup& b) {
-      return a.bytes != b.bytes ? a.bytes > b.bytes : a.origin < b.origin;
-    });
-    for (ReportLiveGroup& group : groups) {
-      if (run->live.size() >= kMaxLive) {
-        ++run->more_live_groups;
-        run->more_live_bytes += group.bytes;
-      } else {
-        run->live.push_back(std::move(group));
-      }
+  if (const auto in_use = row.MaybeInteger("in_use_at_start_bytes"))
+    device->in_use_at_starts.push_back(*in_use);
+  if (const int64_t wait = row.Integer("wait_ns"); wait > 0) {
+    ++device->wait_count;
+    if (wait > device->longest_wait_ns) {
+      device->longest_wait_ns = wait;
+      device->wait_evidence = row.Text("wait_evidence");
     }
   }
+  device->last_execution_id = row.Integer("execution_id");
+}
 
-  void ReadBetween(ReportRun* run) {
-    const ReportDevice& device = run->devices[run->shown];
-    if (!device.device_id) return;
-    for (const Row& row :
-         Ask("SELECT event, count FROM launch_gap_events WHERE device_id = :device AND module_id = "
-             ":module ORDER BY position",
-             {{"device", *device.device_id}, {"module", module_id_}})) {
-      if (run->between.size() >= kMaxBetween) break;
-      run->between.push_back(Text(row[0]) +
-                             (Integer(row[1]) > 1 ? fmt::format(" × {}", Integer(row[1])) : ""));
-    }
-  }
-
-  Database& database_;
-  const int64_t module_id_;
-};
+// The device with the most failures, then with the most in use at its last start.
+size_t ChooseDevice(const std::vector<ReportDevice>& devices) {
+  const auto worth = [](const ReportDevice& d) {
+    return std::tuple(d.failed_count,
+                      d.in_use_at_starts.empty() ? int64_t{0} : d.in_use_at_starts.back());
+  };
+  const auto most = std::max_element(
+      devices.begin(), devices.end(),
+      [&](const ReportDevice& a, const ReportDevice& b) { return worth(a) < worth(b); });
+  return static_cast<size_t>(most - devices.begin());
+}
 
 }  // namespace
 
 std::optional<ReportRun> ReadReportRun(Database& database, const ReportPlan& plan) {
-  return RunReader(database, plan.module_id).Read();
+  ReportRun run;
+  for (const Record& row : ReadView(database, "module_runs", {{"module_id", plan.module_id}},
+                                    "device, device_id, start_ns, execution_id")) {
+    if (run.devices.empty() || run.devices.back().device_id != row.MaybeInteger("device_id"))
+      run.devices.push_back(Device(row));
+    AddExecution(row, &run.devices.back());
+  }
+  if (run.devices.empty()) return std::nullopt;
+  run.shown = ChooseDevice(run.devices);
+  const ReportDevice& device = run.devices[run.shown];
+  std::vector<ReportLiveGroup> live;
+  for (const Record& row :
+       ReadView(database, "live_at_start", {{"execution_id", *device.last_execution_id}}))
+    live.push_back(LiveGroup(row));
+  run.live = UniteExecutions(live);
+  if (!device.device_id) return run;
+  for (const Record& row :
+       ReadView(database, "launch_gap_events",
+                {{"device_id", *device.device_id}, {"module_id", plan.module_id}}, "position")) {
+    const int64_t count = row.Integer("count");
+    run.between.push_back(row.Text("event") + (count > 1 ? fmt::format(" × {}", count) : ""));
+  }
+  return run;
 }
 
 std::vector<ReportAllocator> ReadReportAllocators(Database& database, int64_t capture_id) {
   std::vector<ReportAllocator> allocators;
-  for (const Row& row :
-       Query(database,
-             "SELECT allocator_id, name, capacity_bytes, capture_peak_bytes, in_use_last_bytes, "
-             "allocation_count FROM allocators WHERE capture_id = :capture ORDER BY name, "
-             "allocator_id",
-             {{"capture", capture_id}})
-           .rows) {
-    ReportAllocator allocator{Text(row[1]),         MaybeInteger(row[2]), MaybeInteger(row[3]),
-                              MaybeInteger(row[4]), Integer(row[5]),      {}};
-    for (const Row& live :
-         Query(database,
-               "SELECT origin, SUM(bytes) AS total, COUNT(*) FROM allocations WHERE allocator_id = "
-               ":allocator AND free_ns IS NULL GROUP BY origin ORDER BY total DESC, origin LIMIT 6",
-               {{"allocator", Integer(row[0])}})
-             .rows) {
-      allocator.live.push_back({Text(live[0]), Integer(live[1]), Integer(live[2])});
-    }
-    allocators.push_back(std::move(allocator));
+  std::map<int64_t, std::vector<ReportLiveGroup>> live;
+  for (const Record& row :
+       ReadView(database, "live_at_end", {{"capture_id", capture_id}}, "bytes DESC, origin")) {
+    live[row.Integer("allocator_id")].push_back(LiveGroup(row));
+  }
+  for (const Record& row :
+       ReadView(database, "allocators", {{"capture_id", capture_id}}, "name, allocator_id")) {
+    allocators.push_back({.name = row.Text("name"),
+                          .capacity_bytes = row.MaybeInteger("capacity_bytes"),
+                          .capture_peak_bytes = row.MaybeInteger("capture_peak_bytes"),
+                          .in_use_last_bytes = row.MaybeInteger("in_use_last_bytes"),
+                          .allocation_count = row.Integer("allocation_count"),
+                          .live = std::move(live[row.Integer("allocator_id")])});
   }
   return allocators;
 }

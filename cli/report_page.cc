@@ -10,12 +10,21 @@
 namespace oomdb {
 namespace {
 
+constexpr size_t kMinWidth = 80;
+
 std::string FileName(const std::string& path) {
   const size_t slash = path.rfind('/');
   return slash == std::string::npos ? path : path.substr(slash + 1);
 }
 
 }  // namespace
+
+ReportPage::ReportPage(const Report& report, const ReportStyle& style, std::string& out)
+    : report_(report),
+      width_(std::max(style.width, kMinWidth)),
+      color_(style.color),
+      top_(style.top),
+      out_(out) {}
 
 void ReportPage::Line(std::string_view text) {
   const size_t last = text.find_last_not_of(' ');
@@ -44,8 +53,18 @@ void ReportPage::Indented(const std::string& text, size_t indent) {
   for (const std::string& part : Wrap(text, width_ - indent)) Line(std::string(indent, ' ') + part);
 }
 
+void ReportPage::Live(const std::vector<ReportLiveGroup>& groups, size_t most) {
+  for (size_t i = 0; i < std::min(groups.size(), most); ++i) {
+    const ReportLiveGroup& live = groups[i];
+    Line(Truncate(PadLeft(HumanBytes(live.bytes), 14) + "  " +
+                      (live.count > 1 ? fmt::format("{} × ", live.count) : "") +
+                      Safe(live.origin.empty() ? "unknown" : live.origin),
+                  width_));
+  }
+}
+
 bool ReportPage::WantsDetail() const {
-  return report_.top_asked || shown().failed_count > 0 ||
+  return top_.has_value() || shown().failed_count > 0 ||
          std::any_of(report_.findings.begin(), report_.findings.end(),
                      [](const ReportFinding& f) { return f.severity != "info"; });
 }

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "cli/report_model.h"
+#include "cli/report_text.h"
 #include "cli/terminal.h"
 
 namespace oomdb {
@@ -17,9 +18,8 @@ namespace oomdb {
 // it. All write to one text.
 class ReportPage {
  public:
-  // `report` and `out` must outlive it. `width`: columns.
-  ReportPage(const Report& report, size_t width, bool color, std::string& out)
-      : report_(report), width_(width), color_(color), out_(out) {}
+  // `report` and `out` must outlive it.
+  ReportPage(const Report& report, const ReportStyle& style, std::string& out);
 
  protected:
   const ReportCapture& shown() const { return report_.captures[report_.shown]; }
@@ -31,13 +31,18 @@ class ReportPage {
   void Section(const std::string& title, const std::string& right);
   // Wrapped, each line `indent` columns in.
   void Indented(const std::string& text, size_t indent);
+  // What is live, by origin, up to `most` lines.
+  void Live(const std::vector<ReportLiveGroup>& groups, size_t most);
   // Whether there is something to prove; a healthy capture takes half the lines, unless --top asks
   // for more.
   bool WantsDetail() const;
+  // How many of a list to show; `usual` unless --top says it.
+  size_t Top(size_t usual) const { return top_.value_or(usual); }
 
   const Report& report_;
   const size_t width_;
   const bool color_;
+  const std::optional<size_t> top_;
 
  private:
   std::string& out_;

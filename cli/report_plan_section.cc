@@ -9,7 +9,7 @@ namespace oomdb {
 namespace {
 
 constexpr size_t kPlanWords = 40;
-constexpr size_t kHealthyGroups = 5;
+constexpr size_t kGroups = 10, kHealthyGroups = 5;
 
 class PlanSection : ReportPage {
  public:
@@ -108,7 +108,7 @@ class PlanSection : ReportPage {
     const size_t max_shape = width_ * 32 / 100, max_line = width_ * 26 / 100;
     size_t shape_width = 13, role_width = 8, line_width = 4;
     const size_t listed =
-        std::min(plan.groups.size(), WantsDetail() ? plan.groups.size() : kHealthyGroups);
+        std::min(plan.groups.size(), Top(WantsDetail() ? kGroups : kHealthyGroups));
     for (size_t i = 0; i < listed; ++i) {
       const ReportGroup& g = plan.groups[i];
       Cells c;
@@ -135,18 +135,16 @@ class PlanSection : ReportPage {
                                Truncate(cells[i].line, line_width);
       Line(line.substr(0, line.find_last_not_of(' ') + 1));
     }
-    int64_t more_bytes = plan.more_bytes, more_buffers = plan.more_buffers;
-    const int64_t more_groups =
-        plan.more_groups + static_cast<int64_t>(plan.groups.size() - listed);
+    if (listed == plan.groups.size()) return;
+    int64_t bytes = 0, buffers = 0;
     for (size_t i = listed; i < plan.groups.size(); ++i) {
-      more_bytes += plan.groups[i].bytes;
-      more_buffers += plan.groups[i].count;
+      bytes += plan.groups[i].bytes;
+      buffers += plan.groups[i].count;
     }
-    if (more_groups > 0) {
-      Line(PadLeft(HumanBytes(more_bytes), 9) +
-           fmt::format("  {} more in {} (--top {})", Plural(more_buffers, "buffer"),
-                       Plural(more_groups, "group"), static_cast<int64_t>(listed) + more_groups));
-    }
+    Line(PadLeft(HumanBytes(bytes), 9) +
+         fmt::format("  {} more in {} (--top {})", Plural(buffers, "buffer"),
+                     Plural(static_cast<int64_t>(plan.groups.size() - listed), "group"),
+                     plan.groups.size()));
   }
 };
 

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <set>
 
@@ -8,6 +9,8 @@
 
 namespace oomdb {
 namespace {
+
+constexpr size_t kLines = 10;
 
 class ProfileSection : ReportPage {
  public:
@@ -18,9 +21,11 @@ class ProfileSection : ReportPage {
     Line(fmt::format("  {} in {}, as of {}", HumanBytes(profile_.buffer_bytes),
                      Plural(profile_.buffer_count, "buffer"),
                      Safe(std::filesystem::path(profile_.path).filename().string())));
+    const size_t listed = std::min(profile_.lines.size(), Top(kLines));
     std::set<std::string> devices;
-    for (const ReportProfileLine& line : profile_.lines) devices.insert(line.device);
-    for (const ReportProfileLine& line : profile_.lines) {
+    for (size_t i = 0; i < listed; ++i) devices.insert(profile_.lines[i].device);
+    for (size_t i = 0; i < listed; ++i) {
+      const ReportProfileLine& line = profile_.lines[i];
       std::string text = PadLeft(BytesOrDash(line.bytes), 14) + "  " +
                          PadLeft(Plural(line.count, "buffer"), 12) + "  ";
       const std::string place = Place(line.source_file, line.source_line, line.function_name);
@@ -28,9 +33,12 @@ class ProfileSection : ReportPage {
       if (devices.size() > 1 && !line.device.empty()) text += " · " + Safe(line.device);
       Line(Truncate(text, width_));
     }
-    if (profile_.more_lines > 0) {
-      Line(PadLeft(HumanBytes(profile_.more_bytes), 14) +
-           fmt::format("  {} more (--top)", Plural(profile_.more_lines, "line")));
+    if (listed < profile_.lines.size()) {
+      int64_t bytes = 0;
+      for (size_t i = listed; i < profile_.lines.size(); ++i)
+        bytes += profile_.lines[i].bytes.value_or(0);
+      const auto left = static_cast<int64_t>(profile_.lines.size() - listed);
+      Line(PadLeft(HumanBytes(bytes), 14) + fmt::format("  {} more (--top)", Plural(left, "line")));
     }
     if (profile_.executable_count > 0) {
       std::string text = "  and " + Plural(profile_.executable_count, "executable");

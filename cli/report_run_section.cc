@@ -9,6 +9,8 @@ namespace oomdb {
 namespace {
 
 constexpr size_t kMaxDevices = 8;
+constexpr size_t kMaxLive = 6;
+constexpr size_t kMaxBetween = 5;
 
 class RunSection : ReportPage {
  public:
@@ -86,21 +88,19 @@ class RunSection : ReportPage {
     }
     if (!run.live.empty()) {
       Line("  live at the start of the last one, by origin");
-      for (const ReportLiveGroup& live : run.live) {
-        Line(Truncate(PadLeft(HumanBytes(live.bytes), 14) + "  " +
-                          (live.count > 1 ? fmt::format("{} × ", live.count) : "") +
-                          Safe(live.origin.empty() ? "unknown" : live.origin),
-                      width_));
-      }
-      if (run.more_live_groups > 0) {
-        Line(PadLeft(HumanBytes(run.more_live_bytes), 14) +
-             fmt::format("  {} more", Plural(run.more_live_groups, "origin")));
+      Live(run.live, kMaxLive);
+      if (run.live.size() > kMaxLive) {
+        int64_t bytes = 0;
+        for (size_t i = kMaxLive; i < run.live.size(); ++i) bytes += run.live[i].bytes;
+        Line(PadLeft(HumanBytes(bytes), 14) +
+             fmt::format("  {} more",
+                         Plural(static_cast<int64_t>(run.live.size() - kMaxLive), "origin")));
       }
     }
     if (!run.between.empty() && WantsDetail()) {
       std::string events;
-      for (const std::string& event : run.between)
-        events += (events.empty() ? "" : " · ") + Safe(event);
+      for (size_t i = 0; i < std::min(run.between.size(), kMaxBetween); ++i)
+        events += (i == 0 ? "" : " · ") + Safe(run.between[i]);
       bool first = true;
       for (const std::string& part : Wrap(events, width_ - 32)) {
         Line(PadRight(first ? "  between the last two" : "", 32) + part);

@@ -1,20 +1,13 @@
 #include "cli/report_text.h"
 
-#include <algorithm>
-
 #include "cli/report_page.h"
 #include "cli/terminal.h"
 
 namespace oomdb {
-namespace {
-
-constexpr size_t kMinWidth = 80;
-
-}  // namespace
 
 std::string ReportText(const Report& report, const ReportStyle& style) {
   std::string out;
-  const ReportPage page(report, std::max(style.width, kMinWidth), style.color, out);
+  const ReportPage page(report, style, out);
   WriteHeadSection(page);
   WriteFindingsSection(page);
   WriteErrorTextSection(page);

@@ -2,6 +2,7 @@
 #ifndef OOMDB_CLI_REPORT_TEXT_H_
 #define OOMDB_CLI_REPORT_TEXT_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,8 @@ namespace oomdb {
 struct ReportStyle {
   size_t width = 100;  // Columns; at least 80 are used.
   bool color = false;
+  // Groups of buffers and Python lines to list; not given: 10, of a healthy capture 5 groups.
+  std::optional<size_t> top;
   // What to type next, ready to paste.
   std::vector<std::string> next;
 };

@@ -83,7 +83,8 @@ std::vector<Check> Checks() {
        "SELECT module_name, launched, failed FROM executions",
        {text, int64_t{0}, int64_t{1}}},
       {"the cause is found",
-       "SELECT severity, module_name, bytes FROM findings WHERE rule = 'step_does_not_fit'",
+       "SELECT f.severity, f.module_name, f.bytes FROM findings f JOIN modules m ON m.module_id = "
+       "f.module_id WHERE f.bytes = m.plan_bytes",
        {std::string("error"), text, Truth::kPlanBytes}},
       {"the database is sound",
        "SELECT COUNT(*) FROM ingest_issues WHERE severity = 'error'",

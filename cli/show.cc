@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <ostream>
 #include <string>
 #include <string_view>
@@ -94,24 +95,84 @@ void ShowTable(Page& page, const TableDescription& table) {
   page.Sql(table.sql);
 }
 
+std::string_view KindName(ViewKind kind) {
+  switch (kind) {
+    case ViewKind::kRule:
+      return "rule";
+    case ViewKind::kItems:
+      return "items";
+    case ViewKind::kRemedies:
+      return "remedies";
+    default:
+      return "view";
+  }
+}
+
+// What is missing is left out.
+nlohmann::ordered_json ViewJson(const CatalogueEntry& entry) {
+  nlohmann::ordered_json json = {{"name", entry.id}, {"kind", KindName(entry.kind)}};
+  const auto add = [&](const char* key, const std::string& text) {
+    if (!text.empty()) json[key] = text;
+  };
+  if (!entry.path.empty()) json["file"] = "queries/" + entry.path;
+  add("title", entry.title);
+  add("asks", entry.asks);
+  add("needs", entry.needs);
+  add("severity", entry.severity);
+  add("cause", entry.cause);
+  add("how_to_read", entry.how_to_read);
+  add("tags", entry.tags);
+  add("next", entry.next);
+  json["columns"] = nlohmann::ordered_json::array();
+  for (const ColumnMeaning& column : entry.columns) {
+    json["columns"].push_back({{"name", column.name}, {"meaning", column.meaning}});
+  }
+  json["sql"] = fmt::format("CREATE VIEW {} AS\n{}", entry.id, entry.select);
+  return json;
+}
+
+nlohmann::ordered_json TableJson(const TableDescription& table) {
+  nlohmann::ordered_json json = {{"name", table.name}, {"kind", "table"}, {"title", table.meaning}};
+  json["columns"] = nlohmann::ordered_json::array();
+  for (const ColumnDescription& column : table.columns) {
+    json["columns"].push_back({{"name", column.name}, {"meaning", column.meaning}});
+  }
+  json["sql"] = table.sql;
+  return json;
+}
+
 struct Options {
   std::string name;
+  std::string format = "text";
   std::string color = "auto";
 };
 
 void Run(const Options& options) {
+  const bool json = options.format == "json";
+  if (!json && options.format != "text") {
+    throw Error(fmt::format("--format {}: text or json expected", options.format),
+                ExitCode::kUsage);
+  }
   OutputOptions output_options;
   output_options.color = options.color;
   Output output(output_options);
   Page page(output.stream(), output.table_options());
   std::vector<std::string> names;
   if (const CatalogueEntry* const entry = Catalogue::Get().Find(options.name)) {
-    ShowView(page, *entry);
+    if (json) {
+      output.stream() << ViewJson(*entry).dump(2) << "\n";
+    } else {
+      ShowView(page, *entry);
+    }
     return output.Finish();
   }
   for (const TableDescription& table : DescribeTables(SchemaSql())) {
     if (table.name == options.name) {
-      ShowTable(page, table);
+      if (json) {
+        output.stream() << TableJson(table).dump(2) << "\n";
+      } else {
+        ShowTable(page, table);
+      }
       return output.Finish();
     }
     names.push_back(table.name);
@@ -130,6 +191,9 @@ void RegisterShow(CLI::App& app, ExitCode&) {
   const auto options = std::make_shared<Options>();
   verb->add_option("NAME", options->name, "A rule, view or table; `oomdb list tables` names them")
       ->required();
+  verb->add_option("--format", options->format, "text or json")
+      ->type_name("FORMAT")
+      ->capture_default_str();
   verb->add_option("--color", options->color, "auto, always or never")
       ->type_name("WHEN")
       ->capture_default_str();

@@ -29,7 +29,8 @@ ViewKind KindOf(std::string_view path) {
   if (StartsWith(path, "diagnoses/")) return ViewKind::kRule;
   if (StartsWith(path, "compare/")) return ViewKind::kCompare;
   if (StartsWith(path, "facts/")) return ViewKind::kFact;
-  throw Error(fmt::format("{}: not in facts/, compare/ or diagnoses/", path));
+  if (StartsWith(path, "report/")) return ViewKind::kReport;
+  throw Error(fmt::format("{}: not in facts/, report/, compare/ or diagnoses/", path));
 }
 
 // Where a key's text goes; null for a key that no header has.

@@ -69,9 +69,11 @@ TEST(ReportTextTest, HealthyCaptureTakesHalfTheLines) {
   EXPECT_THAT(healthy,
               HasSubstr("quiet    the plan fits the capacity · no growth over 3 executions"));
   EXPECT_THAT(healthy, HasSubstr("6 buffers more in 3 groups (--top 8)"));
-  Report all = HealthyReport();
-  all.top_asked = true;
-  EXPECT_THAT(ReportText(all, Style100()), Not(HasSubstr("more in")));
+  ReportStyle style = Style100();
+  style.top = 8;
+  EXPECT_THAT(ReportText(HealthyReport(), style), Not(HasSubstr("more in")));
+  style.top = 7;
+  EXPECT_THAT(ReportText(HealthyReport(), style), HasSubstr("in 1 group (--top 8)"));
 }
 
 TEST(ReportTextTest, ACaptureCannotDriveTheTerminal) {

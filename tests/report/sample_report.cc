@@ -108,6 +108,7 @@ Report MisfitReport() {
   finding.module_id = 1;
   finding.module_name = "jit_step";
   finding.bytes = 314572804;
+  finding.bytes_evidence = "read";
   finding.remedies = {{"jax.checkpoint on the block", 100 * kMiB, 200 * kMiB, true,
                        "about one more forward pass", false, "inferred"},
                       {"half the sequence", 50 * kMiB, 250 * kMiB, false, "", true, "inferred"}};
