@@ -14,8 +14,8 @@ using testing::IsEmpty;
 using testing::SizeIs;
 
 // A run whose plan takes `temp_bytes` beside 64 MiB of parameters.
-void Run(RuleDatabase& database, const std::string& run, int64_t temp_bytes,
-         const std::string& baseline = "", const std::string& module = "jit_step") {
+void StoreRun(RuleDatabase& database, const std::string& run, int64_t temp_bytes,
+              const std::string& baseline = "", const std::string& module = "jit_step") {
   HloBuilder step(module);
   step.Parameter(64_MiB);
   step.Temp(temp_bytes);
@@ -26,8 +26,8 @@ void Run(RuleDatabase& database, const std::string& run, int64_t temp_bytes,
 
 TEST(RunRegressionTest, TheRunThatNeedsMoreIsNamed) {
   RuleDatabase database;
-  Run(database, "main", 100_MiB);
-  Run(database, "change", 300_MiB, "main");
+  StoreRun(database, "main", 100_MiB);
+  StoreRun(database, "change", 300_MiB, "main");
   const std::vector<Finding> found = database.Findings("run_regression");
   ASSERT_THAT(found, SizeIs(1));
   EXPECT_EQ(found[0].severity, "warning");
@@ -40,23 +40,23 @@ TEST(RunRegressionTest, TheRunThatNeedsMoreIsNamed) {
 
 TEST(RunRegressionTest, ThresholdsAreSettings) {
   RuleDatabase database({{"regression_min_bytes", 300_MiB}});
-  Run(database, "main", 100_MiB);
-  Run(database, "change", 300_MiB, "main");
+  StoreRun(database, "main", 100_MiB);
+  StoreRun(database, "change", 300_MiB, "main");
   EXPECT_THAT(database.Findings("run_regression"), IsEmpty());
 }
 
 TEST(RunRegressionTest, QuietWithoutALabelForLessAndForOtherModules) {
   RuleDatabase unlabelled;
-  Run(unlabelled, "main", 100_MiB);
-  Run(unlabelled, "change", 300_MiB);
+  StoreRun(unlabelled, "main", 100_MiB);
+  StoreRun(unlabelled, "change", 300_MiB);
   EXPECT_THAT(unlabelled.Findings("run_regression"), IsEmpty());
   RuleDatabase less;
-  Run(less, "main", 300_MiB);
-  Run(less, "change", 100_MiB, "main");
+  StoreRun(less, "main", 300_MiB);
+  StoreRun(less, "change", 100_MiB, "main");
   EXPECT_THAT(less.Findings("run_regression"), IsEmpty());
   RuleDatabase other;
-  Run(other, "main", 100_MiB);
-  Run(other, "change", 300_MiB, "main", "jit_eval");
+  StoreRun(other, "main", 100_MiB);
+  StoreRun(other, "change", 300_MiB, "main", "jit_eval");
   EXPECT_THAT(other.Findings("run_regression"), IsEmpty());
 }
 
