@@ -91,7 +91,6 @@ WITH parts AS (
     CAST(SUM(CASE WHEN k.downcast = 1 THEN k.bytes ELSE 0 END) AS BIGINT) AS downcast_bytes,
     CAST(SUM(CASE WHEN k.random = 1 THEN k.bytes ELSE 0 END) AS BIGINT) AS random_bytes,
     CAST(SUM(CASE WHEN k.batched = 1 THEN k.bytes ELSE 0 END) AS BIGINT) AS batched_bytes,
-    CAST(SUM(CASE WHEN k.gathered = 1 THEN k.bytes ELSE 0 END) AS BIGINT) AS gathered_bytes,
     MAX(k.each_bytes) AS largest_bytes,
     MAX(CASE WHEN k.position = 1 THEN COALESCE(k.shape, 'it') END) AS first_shape,
     MAX(CASE WHEN k.position = 1 THEN k.count END) AS first_count,
@@ -111,91 +110,65 @@ squares AS (
 ),
 known AS (
   SELECT
-    b.oom_event_id,
-    b.capture_id,
-    b.stage,
-    b.kind,
-    b.memory_space,
-    -- A matched plan says exactly what these save: fit_levers.
+    b.oom_event_id, b.capture_id, b.stage, b.kind, b.memory_space, b.branch, b.capacity_bytes,
+    b.arguments_bytes, p.padding_bytes, p.square_bytes, q.shape AS square_shape, p.forward_count,
+    p.forward_bytes - p.forward_each_bytes AS checkpoint_bytes, p.gradient_bytes, p.upcast_bytes,
+    p.downcast_bytes, p.random_bytes, p.batched_bytes, p.largest_bytes, p.first_shape,
+    p.first_count, p.first_bytes, p.first_each_bytes, p.made_by,
+    b.chunk_bytes - b.chunk_each_bytes AS repeated_bytes,
     CASE
       WHEN EXISTS (SELECT 1 FROM fit_levers x WHERE x.module_id = b.module_id) THEN 1
       ELSE 0
     END AS has_plan,
-    b.branch,
     -- Where a request failed, the program as a whole must fit, if the error log says its size.
     -- Beside a single allocation (T7) the rest of the program is not known.
     CASE WHEN b.kind = 'T7' THEN NULL WHEN b.stage = 'compile' THEN b.needed_bytes
       ELSE b.total_bytes END AS total_bytes,
-    b.capacity_bytes,
-    b.arguments_bytes,
     CASE
       WHEN b.output_bytes - COALESCE(b.alias_bytes, 0) < b.arguments_bytes
         THEN b.output_bytes - COALESCE(b.alias_bytes, 0)
       ELSE b.arguments_bytes
-    END AS donation_bytes,
-    p.padding_bytes,
-    p.square_bytes,
-    q.shape AS square_shape,
-    p.forward_bytes - p.forward_each_bytes AS checkpoint_bytes,
-    p.forward_count,
-    p.gradient_bytes,
-    p.upcast_bytes,
-    p.downcast_bytes,
-    p.random_bytes,
-    p.batched_bytes,
-    p.gathered_bytes,
-    p.largest_bytes,
-    p.first_shape,
-    p.first_count,
-    p.first_bytes,
-    p.first_each_bytes,
-    p.made_by,
-    b.chunk_bytes - b.chunk_each_bytes AS repeated_bytes
+    END AS donation_bytes
   FROM oom_branches b
   LEFT JOIN parts p ON p.oom_event_id = b.oom_event_id
   LEFT JOIN squares q ON q.oom_event_id = b.oom_event_id AND q.place = 1
   WHERE b.stage IN ('compile', 'run')
 ),
+-- `branch`: where it applies whatever the sizes are; `planned`: of a plan, fit_levers knows better.
 remedies AS (
-  SELECT 'check_shapes' AS remedy, 1 AS preference, 0 AS changes_results
-  UNION ALL SELECT 'release', 2, 0
-  UNION ALL SELECT 'find_holder', 3, 0
-  UNION ALL SELECT 'serialize_tables', 4, 0
-  UNION ALL SELECT 'split_tables', 5, 0
-  UNION ALL SELECT 'change_layout', 6, 0
-  UNION ALL SELECT 'donate', 7, 0
-  UNION ALL SELECT 'partition_random', 8, 1
-  UNION ALL SELECT 'fused_attention', 9, 0
-  UNION ALL SELECT 'checkpoint', 10, 0
-  UNION ALL SELECT 'narrower_dtype', 11, 1
-  UNION ALL SELECT 'cast_on_load', 12, 0
-  UNION ALL SELECT 'vmap', 13, 0
-  UNION ALL SELECT 'return_less', 14, 0
-  UNION ALL SELECT 'pass_as_argument', 15, 0
-  UNION ALL SELECT 'shard_parameters', 16, 0
-  UNION ALL SELECT 'annotate_sharding', 17, 0
-  UNION ALL SELECT 'micro_batch', 18, 0
-  UNION ALL SELECT 'smaller_batch', 19, 1
-  UNION ALL SELECT 'dump_plan', 20, 0
-  UNION ALL SELECT 'compiler_flags', 21, 0
-  UNION ALL SELECT 'unified_memory', 22, 0
+  SELECT
+    'check_shapes' AS remedy, 1 AS preference, 0 AS changes_results, 'absurd' AS branch,
+    0 AS planned
+  UNION ALL SELECT 'release', 2, 0, 'equal_chunks', 0
+  UNION ALL SELECT 'find_holder', 3, 0, NULL, 0
+  UNION ALL SELECT 'serialize_tables', 4, 0, 'sparse_core', 0
+  UNION ALL SELECT 'split_tables', 5, 0, 'sparse_core', 0
+  UNION ALL SELECT 'change_layout', 6, 0, NULL, 0
+  UNION ALL SELECT 'donate', 7, 0, NULL, 1
+  UNION ALL SELECT 'partition_random', 8, 1, NULL, 0
+  UNION ALL SELECT 'fused_attention', 9, 0, NULL, 1
+  UNION ALL SELECT 'checkpoint', 10, 0, NULL, 1
+  UNION ALL SELECT 'narrower_dtype', 11, 1, NULL, 0
+  UNION ALL SELECT 'cast_on_load', 12, 0, NULL, 0
+  UNION ALL SELECT 'vmap', 13, 0, NULL, 0
+  UNION ALL SELECT 'return_less', 14, 0, 'outputs', 0
+  UNION ALL SELECT 'pass_as_argument', 15, 0, NULL, 0
+  UNION ALL SELECT 'shard_parameters', 16, 0, 'arguments', 1
+  UNION ALL SELECT 'annotate_sharding', 17, 0, 'one_allocation', 0
+  UNION ALL SELECT 'micro_batch', 18, 0, NULL, 1
+  UNION ALL SELECT 'smaller_batch', 19, 1, NULL, 1
+  UNION ALL SELECT 'dump_plan', 20, 0, NULL, 0
+  UNION ALL SELECT 'compiler_flags', 21, 0, NULL, 0
+  UNION ALL SELECT 'unified_memory', 22, 0, NULL, 0
 ),
 sized AS (
   SELECT
-    k.oom_event_id,
-    k.capture_id,
-    k.stage,
-    k.branch,
-    k.has_plan,
-    k.total_bytes,
-    k.capacity_bytes,
-    l.remedy,
-    l.preference,
-    l.changes_results,
-    k.first_shape,
-    k.square_shape,
-    k.made_by,
-    CASE l.remedy
+    k.*,
+    r.remedy,
+    r.preference,
+    r.changes_results,
+    r.branch AS own_branch,
+    CASE r.remedy
       WHEN 'release' THEN k.repeated_bytes
       WHEN 'change_layout' THEN k.padding_bytes
       WHEN 'donate' THEN k.donation_bytes
@@ -209,51 +182,9 @@ sized AS (
       WHEN 'shard_parameters' THEN CAST((k.arguments_bytes - k.arguments_bytes % 2) / 2 AS BIGINT)
       WHEN 'annotate_sharding' THEN CAST((k.largest_bytes - k.largest_bytes % 2) / 2 AS BIGINT)
       WHEN 'micro_batch' THEN CAST((k.gradient_bytes - k.gradient_bytes % 2) / 2 AS BIGINT)
-    END AS saving_bytes,
-    CASE l.remedy
-      WHEN 'check_shapes' THEN CASE WHEN k.branch = 'absurd' THEN 1 ELSE 0 END
-      WHEN 'release' THEN CASE WHEN k.branch = 'equal_chunks' THEN 1 ELSE 0 END
-      WHEN 'find_holder' THEN
-        CASE WHEN k.branch IN ('victim', 'shortage') THEN 1
-          WHEN k.stage = 'run' AND k.branch IN ('unlisted', 'equal_chunks') THEN 1 ELSE 0 END
-      WHEN 'serialize_tables' THEN CASE WHEN k.branch = 'sparse_core' THEN 1 ELSE 0 END
-      WHEN 'split_tables' THEN CASE WHEN k.branch = 'sparse_core' THEN 1 ELSE 0 END
-      WHEN 'change_layout' THEN
-        CASE WHEN k.padding_bytes >= (SELECT s.setting FROM settings s
-          WHERE s.name = 'padding_min_bytes') THEN 1 ELSE 0 END
-      WHEN 'donate' THEN
-        CASE WHEN k.donation_bytes >= (SELECT s.setting FROM settings s
-          WHERE s.name = 'donation_min_bytes') THEN 1 ELSE 0 END
-      WHEN 'partition_random' THEN CASE WHEN k.random_bytes > 0 THEN 1 ELSE 0 END
-      WHEN 'fused_attention' THEN CASE WHEN k.square_bytes > 0 THEN 1 ELSE 0 END
-      WHEN 'checkpoint' THEN
-        CASE WHEN k.forward_count > 1 THEN 1
-          -- Many of one size without a name: most likely a layer's, once per layer.
-          WHEN k.branch = 'accumulated' AND k.first_count > 1 AND k.made_by IS NULL THEN 1
-          ELSE 0 END
-      WHEN 'narrower_dtype' THEN CASE WHEN k.upcast_bytes > 0 THEN 1 ELSE 0 END
-      WHEN 'cast_on_load' THEN
-        CASE WHEN k.downcast_bytes > 0 AND k.arguments_bytes > 0 THEN 1 ELSE 0 END
-      WHEN 'vmap' THEN CASE WHEN k.batched_bytes > 0 THEN 1 ELSE 0 END
-      WHEN 'return_less' THEN CASE WHEN k.branch = 'outputs' THEN 1 ELSE 0 END
-      WHEN 'shard_parameters' THEN CASE WHEN k.branch = 'arguments' THEN 1 ELSE 0 END
-      WHEN 'annotate_sharding' THEN CASE WHEN k.branch = 'one_allocation' THEN 1 ELSE 0 END
-      WHEN 'micro_batch' THEN CASE WHEN k.gradient_bytes > 0 THEN 1 ELSE 0 END
-      WHEN 'pass_as_argument' THEN CASE WHEN LOWER(k.kind) LIKE 'g4%' THEN 1 ELSE 0 END
-      WHEN 'smaller_batch' THEN
-        CASE WHEN k.branch IN ('accumulated', 'one_allocation', 'temps') THEN 1
-          WHEN k.stage = 'compile' AND k.branch = 'unlisted' THEN 1 ELSE 0 END
-      WHEN 'unified_memory' THEN
-        CASE WHEN k.stage = 'run' AND k.branch = 'temps' AND k.memory_space = 'gpu' THEN 1 ELSE 0
-        END
-      WHEN 'dump_plan' THEN
-        CASE WHEN k.branch = 'unlisted' AND k.stage = 'compile' THEN 1 ELSE 0 END
-      ELSE
-        CASE WHEN k.stage = 'compile' AND k.branch = 'accumulated' AND k.memory_space = 'hbm' THEN 1
-          ELSE 0 END
-    END AS applies
+    END AS saving_bytes
   FROM known k
-  CROSS JOIN remedies l
+  JOIN remedies r ON k.has_plan = 0 OR r.planned = 0
 )
 SELECT
   z.oom_event_id,
@@ -273,7 +204,25 @@ SELECT
   z.made_by
 FROM sized z
 -- A size that can't be meant leaves nothing to tune.
-WHERE z.applies = 1 AND (z.branch <> 'absurd' OR z.remedy = 'check_shapes')
-  AND NOT (z.has_plan = 1
-    AND z.remedy IN ('donate', 'fused_attention', 'checkpoint', 'shard_parameters', 'micro_batch',
-      'smaller_batch'));
+WHERE (z.branch <> 'absurd' OR z.remedy = 'check_shapes') AND (z.own_branch = z.branch
+  OR (z.saving_bytes > 0
+    AND z.remedy IN ('partition_random', 'fused_attention', 'narrower_dtype', 'micro_batch'))
+  OR (z.remedy = 'change_layout' AND z.saving_bytes
+    >= (SELECT s.setting FROM settings s WHERE s.name = 'padding_min_bytes'))
+  OR (z.remedy = 'donate' AND z.saving_bytes
+    >= (SELECT s.setting FROM settings s WHERE s.name = 'donation_min_bytes'))
+  OR (z.remedy = 'cast_on_load' AND z.saving_bytes > 0 AND z.arguments_bytes > 0)
+  OR (z.remedy = 'checkpoint' AND z.forward_count > 1)
+  -- Many of one size without a name: most likely a layer's, once per layer.
+  OR (z.remedy = 'checkpoint' AND z.branch = 'accumulated' AND z.first_count > 1
+    AND z.made_by IS NULL)
+  OR (z.remedy = 'vmap' AND z.batched_bytes > 0)
+  OR (z.remedy = 'pass_as_argument' AND LOWER(z.kind) LIKE 'g4%')
+  OR (z.remedy = 'find_holder' AND z.branch IN ('victim', 'shortage'))
+  OR (z.remedy = 'find_holder' AND z.stage = 'run' AND z.branch IN ('unlisted', 'equal_chunks'))
+  OR (z.remedy = 'smaller_batch' AND z.branch IN ('accumulated', 'one_allocation', 'temps'))
+  OR (z.remedy IN ('smaller_batch', 'dump_plan') AND z.stage = 'compile' AND z.branch = 'unlisted')
+  OR (z.remedy = 'compiler_flags' AND z.stage = 'compile' AND z.branch = 'accumulated'
+    AND z.memory_space = 'hbm')
+  OR (z.remedy = 'unified_memory' AND z.stage = 'run' AND z.branch = 'temps'
+    AND z.memory_space = 'gpu'));
