@@ -60,8 +60,7 @@ measured AS (
 ),
 ranked AS (
   SELECT
-    m.capture_id, m.device_id, m.device, m.module_id, m.module_name, m.common_place, m.job_hosts,
-    m.peer_key, m.importance, m.metric, m.badness,
+    m.*,
     COUNT(*) OVER (PARTITION BY m.peer_key, m.metric) AS peers,
     ROW_NUMBER() OVER (
       PARTITION BY m.peer_key, m.metric ORDER BY m.badness NULLS FIRST, m.device_id NULLS FIRST
@@ -72,30 +71,28 @@ ranked AS (
 -- The lower of two middle ones: of two peers the better is the measure, and the worse is odd.
 medians AS (
   SELECT
-    r.capture_id, r.device_id, r.device, r.module_id, r.module_name, r.common_place, r.job_hosts,
-    r.peer_key, r.importance, r.metric, r.badness, r.peers,
+    r.*,
     MAX(CASE WHEN 2 * r.place = r.peers OR 2 * r.place = r.peers + 1 THEN r.badness END)
       OVER (PARTITION BY r.peer_key, r.metric) AS median
   FROM ranked r
 ),
 spread AS (
   SELECT
-    m.capture_id, m.device_id, m.device, m.module_id, m.module_name, m.common_place, m.job_hosts,
-    m.peer_key, m.importance, m.metric, m.badness, m.peers, m.median,
+    m.*,
     ROW_NUMBER() OVER (
       PARTITION BY m.peer_key, m.metric
       ORDER BY ABS(m.badness - m.median) NULLS FIRST, m.device_id NULLS FIRST
-    ) AS place
+    ) AS spread_place
   FROM medians m
 ),
 -- The upper of two middle deviations: half of the peers apart from the other half is no outlier.
 -- Two peers have no spread.
 limits AS (
   SELECT
-    s.capture_id, s.device_id, s.device, s.module_id, s.module_name, s.common_place, s.job_hosts,
-    s.importance, s.metric, s.badness, s.peers, s.median,
+    s.*,
     CASE WHEN s.peers > 2 THEN MAX(CASE
-      WHEN 2 * s.place = s.peers + 2 OR 2 * s.place = s.peers + 1 THEN ABS(s.badness - s.median)
+      WHEN 2 * s.spread_place = s.peers + 2 OR 2 * s.spread_place = s.peers + 1
+        THEN ABS(s.badness - s.median)
     END) OVER (PARTITION BY s.peer_key, s.metric) ELSE 0 END AS deviation,
     CASE
       WHEN s.metric = 'waits'

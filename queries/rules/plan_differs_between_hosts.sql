@@ -58,8 +58,7 @@ WITH placed AS (
 ),
 voted AS (
   SELECT
-    p.capture_id, p.run, p.host, p.module_id, p.name, p.plan_bytes, p.parameter_bytes,
-    p.output_bytes, p.temp_bytes, p.instruction_count, p.platform,
+    p.*,
     COUNT(*) OVER (PARTITION BY p.run, p.name, p.platform) AS hosts,
     COUNT(*) OVER (
       PARTITION BY p.run, p.name, p.platform, p.plan_bytes, p.parameter_bytes, p.output_bytes,
@@ -70,25 +69,23 @@ voted AS (
 ),
 ordered AS (
   SELECT
-    v.capture_id, v.run, v.host, v.module_id, v.name, v.plan_bytes, v.parameter_bytes,
-    v.output_bytes, v.temp_bytes, v.instruction_count, v.platform, v.hosts, v.votes,
+    v.*,
     ROW_NUMBER() OVER (
       PARTITION BY v.run, v.name, v.platform
       ORDER BY v.votes DESC NULLS LAST, v.plan_bytes NULLS FIRST, v.instruction_count NULLS FIRST,
         v.capture_id
-    ) AS place
+    ) AS vote_place
   FROM voted v
 ),
 usual AS (
   SELECT
-    o.capture_id, o.run, o.host, o.module_id, o.name, o.plan_bytes, o.parameter_bytes,
-    o.output_bytes, o.temp_bytes, o.instruction_count, o.hosts,
-    MAX(CASE WHEN o.place = 1 THEN o.votes END) OVER w AS usual_votes,
-    MAX(CASE WHEN o.place = 1 THEN o.plan_bytes END) OVER w AS usual_plan_bytes,
-    MAX(CASE WHEN o.place = 1 THEN o.parameter_bytes END) OVER w AS usual_parameter_bytes,
-    MAX(CASE WHEN o.place = 1 THEN o.output_bytes END) OVER w AS usual_output_bytes,
-    MAX(CASE WHEN o.place = 1 THEN o.temp_bytes END) OVER w AS usual_temp_bytes,
-    MAX(CASE WHEN o.place = 1 THEN o.instruction_count END) OVER w AS usual_instruction_count
+    o.*,
+    MAX(CASE WHEN o.vote_place = 1 THEN o.votes END) OVER w AS usual_votes,
+    MAX(CASE WHEN o.vote_place = 1 THEN o.plan_bytes END) OVER w AS usual_plan_bytes,
+    MAX(CASE WHEN o.vote_place = 1 THEN o.parameter_bytes END) OVER w AS usual_parameter_bytes,
+    MAX(CASE WHEN o.vote_place = 1 THEN o.output_bytes END) OVER w AS usual_output_bytes,
+    MAX(CASE WHEN o.vote_place = 1 THEN o.temp_bytes END) OVER w AS usual_temp_bytes,
+    MAX(CASE WHEN o.vote_place = 1 THEN o.instruction_count END) OVER w AS usual_instruction_count
   FROM ordered o
   WINDOW w AS (PARTITION BY o.run, o.name, o.platform)
 )

@@ -39,19 +39,8 @@
 CREATE VIEW replicated_parameters AS
 WITH judged AS (
   SELECT
-    d.capture_id,
-    d.run,
-    d.host,
-    d.device,
-    d.device_id,
-    d.module_id,
-    d.module_name,
-    f.execution_id,
-    d.plan_bytes,
-    s.num_partitions,
-    s.replicated_count,
-    s.replicated_bytes,
-    s.sharded_count,
+    d.capture_id, d.run, d.host, d.device, d.device_id, d.module_id, d.module_name, d.plan_bytes,
+    f.execution_id, s.num_partitions, s.replicated_count, s.replicated_bytes, s.sharded_count,
     s.saving_bytes,
     CASE
       WHEN s.sharded_state_count > 0 OR s.sharded_count > s.replicated_count THEN 0

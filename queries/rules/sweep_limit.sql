@@ -41,8 +41,7 @@ WITH points AS (
 ),
 limits AS (
   SELECT
-    p.name, p.label_number, p.other_labels, p.module_name, p.plan_bytes, p.capacity_bytes, p.fits,
-    p.remat_instruction_count, p.capture_id, p.module_id,
+    p.*,
     ROW_NUMBER() OVER (
       PARTITION BY p.name, p.other_labels, p.module_name, p.fits
       ORDER BY CASE WHEN p.fits = 1 THEN -p.label_number ELSE p.label_number END NULLS FIRST,
@@ -73,8 +72,7 @@ sweeps AS (
 -- A point can end the curves of two labels: the longer one is named.
 told AS (
   SELECT
-    s.name, s.other_labels, s.module_name, s.point_count, s.fitting, s.fitting_bytes,
-    s.fitting_remat, s.failing, s.failing_bytes, s.capacity_bytes, s.capture_id, s.module_id,
+    s.*,
     ROW_NUMBER() OVER (
       PARTITION BY s.capture_id, s.module_id
       ORDER BY s.point_count DESC NULLS LAST, s.name NULLS FIRST
