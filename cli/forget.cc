@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <charconv>
 #include <filesystem>
 #include <iostream>
@@ -14,9 +13,9 @@
 
 #include "cli/nearest.h"
 #include "cli/options.h"
-#include "cli/terminal.h"
 #include "cli/verbs.h"
 #include "cli/writing.h"
+#include "render/terminal.h"
 #include "schema/query.h"
 
 namespace oomdb {
@@ -80,18 +79,16 @@ void Run(const Options& options) {
 
 }  // namespace
 
-void RegisterForget(CLI::App& app, ExitCode&) {
-  CLI::App* const verb = app.add_subcommand("forget", "Remove a run or a capture from a database");
+void RegisterForget(Verbs& verbs, ExitCode&) {
+  Verb verb = verbs.Add("forget", "Remove a run or a capture from a database");
   const auto options = std::make_shared<Options>();
-  AddDatabaseOption(*verb, options->database);
-  verb->add_option("--run", options->run, "All captures of this run, and its labels")
-      ->type_name("NAME");
-  verb->add_option("--capture", options->capture, "One capture, by its id or its path")
-      ->type_name("ID|PATH");
-  verb->footer(
+  AddDatabaseOption(verb, options->database);
+  verb.Option("--run", options->run, "All captures of this run, and its labels").Type("NAME");
+  verb.Option("--capture", options->capture, "One capture, by its id or its path").Type("ID|PATH");
+  verb.Footer(
       "The files that were read are not touched.\n"
       "Example: oomdb forget --db oom.db --run run1");
-  verb->callback([options] { Run(*options); });
+  verb.Run([options] { Run(*options); });
 }
 
 }  // namespace oomdb

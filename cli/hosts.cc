@@ -1,7 +1,6 @@
 // oomdb hosts: the hosts of a job side by side, the odd one first.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -9,14 +8,14 @@
 
 #include "cli/open_captures.h"
 #include "cli/options.h"
-#include "cli/report_page.h"
-#include "cli/report_values.h"
-#include "cli/terminal.h"
-#include "cli/units.h"
-#include "cli/utf8.h"
+#include "cli/report/page.h"
+#include "cli/report/values.h"
 #include "cli/verbs.h"
 #include "queries/catalogue.h"
 #include "queries/materialize.h"
+#include "render/terminal.h"
+#include "render/units.h"
+#include "render/utf8.h"
 #include "schema/query.h"
 
 namespace oomdb {
@@ -210,21 +209,19 @@ void Run(const Options& options, ExitCode& exit_code) {
 
 }  // namespace
 
-void RegisterHosts(CLI::App& app, ExitCode& exit_code) {
-  CLI::App* const verb =
-      app.add_subcommand("hosts", "Compare the hosts of a job, and name the one that stands out");
+void RegisterHosts(Verbs& verbs, ExitCode& exit_code) {
+  Verb verb = verbs.Add("hosts", "Compare the hosts of a job, and name the one that stands out");
   const auto options = std::make_shared<Options>();
-  verb->add_option("CAPTURE", options->paths,
-                   "Captures or folders to compare, instead of a database");
-  AddDatabaseOption(*verb, options->database);
-  verb->add_option("--run", options->run, "Only this run")->type_name("NAME");
-  AddSettingOptions(*verb, options->settings);
-  AddOutputOptions(*verb, options->output);
-  verb->footer(
+  verb.Option("CAPTURE", options->paths, "Captures or folders to compare, instead of a database");
+  AddDatabaseOption(verb, options->database);
+  verb.Option("--run", options->run, "Only this run").Type("NAME");
+  AddSettingOptions(verb, options->settings);
+  AddOutputOptions(verb, options->output);
+  verb.Footer(
       "A host stands out when it is beyond the median of its peers by more than they vary "
       "(`oomdb show host_skew`; settings skew_…).\n"
       "Example: oomdb hosts --db oom.db --run run1");
-  verb->callback([options, &exit_code] { Run(*options, exit_code); });
+  verb.Run([options, &exit_code] { Run(*options, exit_code); });
 }
 
 }  // namespace oomdb

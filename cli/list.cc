@@ -1,7 +1,6 @@
 // oomdb list: what there is.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 #include <vector>
@@ -122,20 +121,18 @@ void Run(const Options& options) {
 
 }  // namespace
 
-void RegisterList(CLI::App& app, ExitCode&) {
-  CLI::App* const verb =
-      app.add_subcommand("list", "List captures, modules, executions, rules, settings or tables");
+void RegisterList(Verbs& verbs, ExitCode&) {
+  Verb verb = verbs.Add("list", "List captures, modules, executions, rules, settings or tables");
   const auto options = std::make_shared<Options>();
-  AddDatabaseOption(*verb, options->database);
-  verb->add_option("WHAT", options->what,
-                   "captures, executions, modules, rules, settings or tables")
-      ->required();
-  AddSettingOptions(*verb, options->settings);
-  AddOutputOptions(*verb, options->output);
-  verb->footer(
+  AddDatabaseOption(verb, options->database);
+  verb.Option("WHAT", options->what, "captures, executions, modules, rules, settings or tables")
+      .Required();
+  AddSettingOptions(verb, options->settings);
+  AddOutputOptions(verb, options->output);
+  verb.Footer(
       "rules, settings and tables need no database.\n"
       "Example: oomdb list modules --db oom.db");
-  verb->callback([options] { Run(*options); });
+  verb.Run([options] { Run(*options); });
 }
 
 }  // namespace oomdb

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -13,9 +12,9 @@
 
 #include "cli/interrupt.h"
 #include "cli/options.h"
-#include "cli/terminal.h"
 #include "cli/verbs.h"
 #include "cli/writing.h"
+#include "render/terminal.h"
 
 namespace oomdb {
 namespace {
@@ -64,18 +63,18 @@ void Run(const Options& options) {
 
 }  // namespace
 
-void RegisterMerge(CLI::App& app, ExitCode&) {
-  CLI::App* const verb = app.add_subcommand("merge", "Unite databases of different hosts in one");
+void RegisterMerge(Verbs& verbs, ExitCode&) {
+  Verb verb = verbs.Add("merge", "Unite databases of different hosts in one");
   const auto options = std::make_shared<Options>();
-  verb->add_option("OUT", options->out, "The database to merge into; made when it is missing")
-      ->required();
-  verb->add_option("IN", options->in, "The databases to read")->required();
-  verb->footer(
+  verb.Option("OUT", options->out, "The database to merge into; made when it is missing")
+      .Required();
+  verb.Option("IN", options->in, "The databases to read").Required();
+  verb.Footer(
       "By content, so any order and any number of times give the same. Runs, hosts and labels\n"
       "come along; where two databases name one capture differently, the lesser path's words win.\n"
       "Exit: 0 merged, 1 an IN is missing or damaged, 5 one is newer than this oomdb or not its.\n"
       "Example: oomdb merge all.db oom.db");
-  verb->callback([options] { Run(*options); });
+  verb.Run([options] { Run(*options); });
 }
 
 }  // namespace oomdb

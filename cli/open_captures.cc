@@ -4,12 +4,12 @@
 
 #include <iostream>
 
-#include "cli/ingest_job.h"
+#include "cli/ingest/job.h"
 #include "cli/interrupt.h"
 #include "cli/nearest.h"
-#include "cli/report_values.h"
-#include "cli/terminal.h"
+#include "cli/report/values.h"
 #include "queries/catalogue.h"
+#include "render/terminal.h"
 #include "schema/query.h"
 #include "schema/text_runs.h"
 

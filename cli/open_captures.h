@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "cli/options.h"
-#include "ingest/base/error.h"
 #include "ingest/source/source.h"
 #include "schema/database.h"
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <stdlib.h>
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -13,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "cli/ingest_job.h"
+#include "cli/ingest/job.h"
 #include "cli/self_test_capture.h"
 #include "cli/verbs.h"
 #include "queries/catalogue.h"
@@ -157,11 +156,10 @@ ExitCode Run() {
 
 }  // namespace
 
-void RegisterSelfTest(CLI::App& app, ExitCode& exit_code) {
-  CLI::App* const verb =
-      app.add_subcommand("self-test", "Check this program on a built-in capture");
-  verb->footer("Reads and writes in a temporary folder only.\nExample: oomdb self-test");
-  verb->callback([&exit_code] { exit_code = Run(); });
+void RegisterSelfTest(Verbs& verbs, ExitCode& exit_code) {
+  Verb verb = verbs.Add("self-test", "Check this program on a built-in capture");
+  verb.Footer("Reads and writes in a temporary folder only.\nExample: oomdb self-test");
+  verb.Run([&exit_code] { exit_code = Run(); });
 }
 
 }  // namespace oomdb

@@ -1,7 +1,6 @@
 // oomdb show: what a rule, a view or a table means, and its SQL.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
 #include <memory>
@@ -13,9 +12,9 @@
 
 #include "cli/nearest.h"
 #include "cli/options.h"
-#include "cli/terminal.h"
 #include "cli/verbs.h"
 #include "queries/catalogue.h"
+#include "render/terminal.h"
 #include "schema/describe.h"
 #include "schema/migrations.h"
 
@@ -185,20 +184,15 @@ void Run(const Options& options) {
 
 }  // namespace
 
-void RegisterShow(CLI::App& app, ExitCode&) {
-  CLI::App* const verb =
-      app.add_subcommand("show", "Explain a rule, a view or a table, with its SQL");
+void RegisterShow(Verbs& verbs, ExitCode&) {
+  Verb verb = verbs.Add("show", "Explain a rule, a view or a table, with its SQL");
   const auto options = std::make_shared<Options>();
-  verb->add_option("NAME", options->name, "A rule, view or table; `oomdb list tables` names them")
-      ->required();
-  verb->add_option("--format", options->format, "text or json")
-      ->type_name("FORMAT")
-      ->capture_default_str();
-  verb->add_option("--color", options->color, "auto, always or never")
-      ->type_name("WHEN")
-      ->capture_default_str();
-  verb->footer("Example: oomdb show findings");
-  verb->callback([options] { Run(*options); });
+  verb.Option("NAME", options->name, "A rule, view or table; `oomdb list tables` names them")
+      .Required();
+  verb.Option("--format", options->format, "text or json").Type("FORMAT").ShowDefault();
+  verb.Option("--color", options->color, "auto, always or never").Type("WHEN").ShowDefault();
+  verb.Footer("Example: oomdb show findings");
+  verb.Run([options] { Run(*options); });
 }
 
 }  // namespace oomdb

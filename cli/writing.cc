@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "cli/interrupt.h"
-#include "cli/terminal.h"
 #include "queries/catalogue.h"
+#include "render/terminal.h"
 
 namespace oomdb {
 namespace {

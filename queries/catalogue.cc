@@ -4,7 +4,7 @@
 #include <tuple>
 #include <utility>
 
-#include "ingest/base/error.h"
+#include "base/error.h"
 #include "queries/generated_views.h"
 
 namespace oomdb {

@@ -5,7 +5,7 @@
 #include <map>
 #include <optional>
 
-#include "ingest/base/error.h"
+#include "base/error.h"
 #include "queries/catalogue.h"
 
 namespace oomdb {

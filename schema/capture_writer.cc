@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "ingest/base/phases.h"
+#include "ingest/derived/failed_starts.h"
+#include "ingest/derived/module_starts.h"
 #include "ingest/plan/plan.h"
-#include "ingest/starts/failed_starts.h"
-#include "ingest/starts/module_starts.h"
 #include "schema/bulk_insert.h"
 #include "schema/capture_tables.h"
 #include "schema/plan_writer.h"

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-#include "ingest/base/error.h"
+#include "base/error.h"
 #include "schema/text.h"
 
 namespace oomdb {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-#include "ingest/base/error.h"
+#include "base/error.h"
 #include "ingest/base/wire.h"
 #include "ingest/dump/text_importer.h"
 #include "ingest/plan/hlo_importer.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "ingest/base/error.h"
+#include "base/error.h"
 #include "ingest/dump/assignment_text.h"
 #include "ingest/dump/dump_names.h"
 #include "ingest/dump/usage_report.h"

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "ingest/base/error.h"
+#include "base/error.h"
 #include "ingest/log/line_reader.h"
 #include "ingest/log/log_parser.h"
 #include "ingest/plan/printed_shape.h"

@@ -9,7 +9,7 @@
 #include <memory>
 #include <span>
 
-#include "ingest/base/error.h"
+#include "base/error.h"
 #include "ingest/plan/plan.h"
 #include "ingest/source/naming.h"
 

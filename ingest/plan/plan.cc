@@ -3,8 +3,8 @@
 #include <limits>
 #include <utility>
 
+#include "base/error.h"
 #include "google/protobuf/arena.h"
-#include "ingest/base/error.h"
 #include "ingest/base/phases.h"
 #include "ingest/plan/buffer_assignment.h"
 #include "ingest/plan/heap_replay.h"

@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "ingest/base/error.h"
+#include "base/error.h"
 #include "ingest/plan/stack_frames.h"
 #include "ingest/profile/pprof.h"
 #include "ingest/source/naming.h"

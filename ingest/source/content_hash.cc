@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "ingest/base/error.h"
+#include "base/error.h"
 #include "ingest/base/phases.h"
 #include "ingest/source/source.h"
 

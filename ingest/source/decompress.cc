@@ -9,7 +9,7 @@
 #include <memory>
 #include <vector>
 
-#include "ingest/base/error.h"
+#include "base/error.h"
 
 namespace oomdb {
 namespace {

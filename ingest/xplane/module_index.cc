@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "ingest/base/error.h"
+#include "base/error.h"
 #include "ingest/plan/hlo_importer.h"
 
 namespace oomdb {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "ingest/base/error.h"
+#include "base/error.h"
 
 namespace oomdb {
 namespace {

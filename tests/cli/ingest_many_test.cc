@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cli/progress.h"
+#include "cli/ingest/progress.h"
 #include "cli/self_test_capture.h"
 #include "tests/cli/program.h"
 

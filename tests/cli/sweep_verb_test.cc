@@ -5,7 +5,7 @@
 
 #include <filesystem>
 
-#include "cli/sweep_fit.h"
+#include "cli/sweep/fit.h"
 #include "tests/cli/program.h"
 #include "tests/support/gpu_story.h"
 

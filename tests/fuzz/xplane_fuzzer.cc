@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "ingest/base/error.h"
+#include "base/error.h"
 #include "ingest/xplane/xplane_importer.h"
 
 namespace {

@@ -1,7 +1,7 @@
 // Messages that were broken into lines, rewritten, wrapped in JSON, or mixed with others.
 #include <gtest/gtest.h>
 
-#include "ingest/base/error.h"
+#include "base/error.h"
 #include "ingest/log/json_line.h"
 #include "tests/log/read_log.h"
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "cli/ingest_job.h"
+#include "cli/ingest/job.h"
 #include "queries/catalogue.h"
 #include "schema/query.h"
 

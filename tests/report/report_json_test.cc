@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/report_text.h"
+#include "cli/report/text.h"
 #include "tests/report/sample_report.h"
 
 namespace oomdb {
@@ -57,7 +57,6 @@ TEST(ReportJsonTest, WhatAnErrorTextStates) {
   buffer.count = 2;
   buffer.shape = "f32[128]";
   text.buffers.push_back(buffer);
-  text.padding.push_back(std::nullopt);
   report.texts.push_back(text);
   const Json json = Json::parse(ReportJson(report));
   ExpectEvidence(json, "");

@@ -1,11 +1,10 @@
-#include "cli/report_text.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <sstream>
 
-#include "cli/terminal.h"
+#include "cli/report/text.h"
+#include "render/terminal.h"
 #include "tests/report/sample_report.h"
 
 namespace oomdb {
@@ -33,7 +32,7 @@ TEST(ReportTextTest, FirstLineSaysWhatHappened) {
               HasSubstr("jit_step(7) does not fit: it needs 300 MiB, the pool holds 200 MiB"));
   EXPECT_THAT(lines[0], HasSubstr("short by 100 MiB"));
   EXPECT_THAT(lines[1], HasSubstr("run1 / node-0 · 1 GPU"));
-  EXPECT_THAT(lines[1], HasSubstr("3 executions, 1 launched nothing"));
+  EXPECT_THAT(lines[1], HasSubstr("3 executions, 1 failed before launch"));
 }
 
 TEST(ReportTextTest, RemediesStandBesideWhatTheySaveAndWhetherThatFits) {
@@ -111,7 +110,7 @@ TEST(ReportTextTest, AnEarlyLeakIsNotAllWell) {
 TEST(ReportTextTest, ADamagedCaptureIsNotAllWell) {
   Report report = HealthyReport();
   report.captures[0].damaged = true;
-  EXPECT_THAT(Lines(ReportText(report, Style100()))[0], HasSubstr("not whole"));
+  EXPECT_THAT(Lines(ReportText(report, Style100()))[0], HasSubstr("incomplete"));
 }
 
 TEST(ReportTextTest, UnknownCapacityIsSaidNotGuessed) {
@@ -119,14 +118,14 @@ TEST(ReportTextTest, UnknownCapacityIsSaidNotGuessed) {
   report.plan->capacity_bytes.reset();
   report.quiet.clear();
   const std::string text = ReportText(report, Style100());
-  EXPECT_THAT(Lines(text)[0], HasSubstr("the capacity is unknown"));
+  EXPECT_THAT(Lines(text)[0], HasSubstr("capacity unknown: set it with --capacity"));
   EXPECT_THAT(text, Not(HasSubstr("all is well")));
 }
 
 TEST(ReportTextTest, FailureWithoutAFindingIsNotAllWell) {
   Report report = HealthyReport();
   report.captures[0].failed_count = 1;
-  EXPECT_THAT(Lines(ReportText(report, Style100()))[0], HasSubstr("1 execution launched nothing"));
+  EXPECT_THAT(Lines(ReportText(report, Style100()))[0], HasSubstr("1 execution failed before launch"));
 }
 
 TEST(ReportTextTest, LikeFindingsOfSeveralDevicesAreToldOnce) {

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "ingest/base/error.h"
+#include "base/error.h"
 #include "schema/database.h"
 
 namespace oomdb {

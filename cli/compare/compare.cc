@@ -1,0 +1,380 @@
+// oomdb compare: what a run needs more, or less, than another, and which buffers make the
+// difference.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "cli/compare/failures.h"
+#include "cli/compare/gate.h"
+#include "cli/compare/profiles.h"
+#include "cli/compare/words.h"
+#include "cli/open_captures.h"
+#include "cli/options.h"
+#include "cli/report/page.h"
+#include "cli/report/values.h"
+#include "cli/verbs.h"
+#include "queries/catalogue.h"
+#include "queries/materialize.h"
+#include "render/terminal.h"
+#include "render/units.h"
+#include "schema/query.h"
+
+namespace oomdb {
+namespace {
+
+constexpr size_t kOpWidth = 44;
+
+struct Options {
+  std::string base;
+  std::string changed;  // NEW.
+  std::string database;
+  size_t top = 20;
+  std::string fail_on;
+  SettingOptions settings;
+  OutputOptions output;
+};
+
+struct Difference {
+  std::string module, kind, change, role, op_name, place, instruction, base_shape, new_shape;
+  std::string pairing;  // Empty: it is in one run only.
+  std::optional<int64_t> base_bytes, new_bytes;
+  int64_t module_place = 0, delta_bytes = 0, base_count = 0, new_count = 0;
+};
+
+constexpr char kDifferences[] =
+    "SELECT base_run, new_run, module_name, place, kind, change, base_bytes, new_bytes, "
+    "delta_bytes, base_count, new_count, base_shape, new_shape, instruction, role, op_name, "
+    "source_file, source_line, pairing FROM run_comparison WHERE base_run = :base AND new_run = "
+    ":new "
+    "ORDER BY module_name, place, CASE kind WHEN 'module' THEN 0 ELSE 1 END, ABS(delta_bytes) "
+    "DESC, kind, op_name, new_shape, base_shape";
+
+std::vector<Difference> ReadDifferences(const Rows& rows) {
+  std::vector<Difference> differences;
+  for (const Row& row : rows.rows) {
+    Difference d;
+    d.module = Text(row[2]);
+    d.module_place = Integer(row[3]);
+    d.kind = Text(row[4]);
+    d.change = Text(row[5]);
+    d.base_bytes = MaybeInteger(row[6]);
+    d.new_bytes = MaybeInteger(row[7]);
+    d.delta_bytes = Integer(row[8]);
+    d.base_count = Integer(row[9]);
+    d.new_count = Integer(row[10]);
+    d.base_shape = Text(row[11]);
+    d.new_shape = Text(row[12]);
+    d.instruction = Text(row[13]);
+    d.role = Text(row[14]);
+    d.op_name = Text(row[15]);
+    d.place = Place(Text(row[16]), MaybeInteger(row[17]), "");
+    d.pairing = Text(row[18]);
+    differences.push_back(std::move(d));
+  }
+  return differences;
+}
+
+class Page {
+ public:
+  Page(std::vector<Difference> differences, const Options& options)
+      : differences_(std::move(differences)), options_(options) {
+    std::tie(base_, new_) = ShortNames(options.base, options.changed);
+    for (const Difference& d : differences_) {
+      if (d.kind != "module") continue;
+      modules_.push_back(&d);
+      if (d.base_count == 0 || d.new_count == 0) continue;
+      if (main_ == nullptr || Largest(d) > Largest(*main_)) main_ = &d;
+    }
+    // What both have first, the largest of it above all.
+    std::stable_sort(modules_.begin(), modules_.end(),
+                     [](const auto* a, const auto* b) { return Largest(*a) > Largest(*b); });
+  }
+
+  std::string Sentence() const {
+    if (main_ == nullptr) return fmt::format("{} and {} have no module in common", base_, new_);
+    const std::string where =
+        fmt::format("{} → {} in {}", HumanBytes(main_->base_bytes.value_or(0)),
+                    HumanBytes(main_->new_bytes.value_or(0)), Safe(main_->module));
+    if (main_->delta_bytes == 0) {
+      return fmt::format("{} peaks as high as {}: {}", new_, base_, where);
+    }
+    const bool higher = main_->delta_bytes > 0;
+    std::string sentence =
+        fmt::format("{} peaks {} {} than {} ({})", new_, HumanBytes(std::abs(main_->delta_bytes)),
+                    higher ? "higher" : "lower", base_, where);
+    const Difference* const cause = LeadingBuffer();
+    if (cause == nullptr) return sentence;
+    sentence += fmt::format("; {} {} is {}", HumanBytes(std::abs(cause->delta_bytes)),
+                            higher ? "more" : "less", Name(*cause));
+    sentence += cause->change == "appeared" ? ", new"
+                : cause->change == "went"   ? ", gone"
+                                            : ", which " + cause->change;
+    return sentence + (cause->place.empty() ? "" : ", " + Safe(cause->place));
+  }
+
+  bool HasModules() const { return !modules_.empty(); }
+  bool HasCommonModules() const { return main_ != nullptr; }
+
+  void Write(std::ostream& out, const TableOptions& look) const {
+    out << Paint(Style::kBold, Sentence(), look.color) << "\n";
+    if (main_ != nullptr && main_->pairing == "name") {
+      out << "paired by name only: the parameters or results of " << Safe(main_->module)
+          << " have other shapes, so the two may not be one function (inferred)\n";
+    }
+    out << '\n';
+    WriteModules(out, look);
+    WriteBuffers(out, look);
+  }
+
+ private:
+  static int64_t Largest(const Difference& d) {
+    return std::max(d.base_bytes.value_or(0), d.new_bytes.value_or(0));
+  }
+
+  bool OfMain(const Difference& d) const {
+    return d.kind != "module" && main_ != nullptr && d.module == main_->module &&
+           d.module_place == main_->module_place;
+  }
+
+  // The buffer that moved the peak most in the direction in which it went.
+  const Difference* LeadingBuffer() const {
+    const Difference* leading = nullptr;
+    for (const Difference& d : differences_) {
+      if (!OfMain(d) || (d.delta_bytes > 0) != (main_->delta_bytes > 0)) continue;
+      if (leading == nullptr || std::abs(d.delta_bytes) > std::abs(leading->delta_bytes)) {
+        leading = &d;
+      }
+    }
+    return leading;
+  }
+
+  static std::string Name(const Difference& d) {
+    const std::string shape = Safe(d.new_shape.empty() ? d.base_shape : d.new_shape);
+    const int64_t count = std::max(d.base_count, d.new_count);
+    if (d.instruction.empty() || d.kind != "temp") {
+      return fmt::format("{}s{}", d.kind, shape.empty() ? "" : ", the largest " + shape);
+    }
+    return Safe(d.instruction) + (count > 1 ? fmt::format(" and {} like it", count - 1) : "");
+  }
+
+  void WriteModules(std::ostream& out, const TableOptions& look) const {
+    std::vector<std::vector<Cell>> rows;
+    size_t same = 0;
+    for (const Difference* d : modules_) {
+      if (d != main_ && d->change == "same") {
+        ++same;
+        continue;
+      }
+      if (rows.size() == options_.top) break;
+      rows.push_back({Safe(d->module), d->base_bytes ? Cell(HumanBytes(*d->base_bytes)) : "–",
+                      d->new_bytes ? Cell(HumanBytes(*d->new_bytes)) : "–", Signed(d->delta_bytes),
+                      d->change + (d->pairing == "name" ? ", other shapes" : "")});
+    }
+    WriteTable(out, {"module (peak)", base_, new_, "difference", ""}, rows, look);
+    if (same > 0)
+      out << "and " << Plural(static_cast<int64_t>(same), "module") << " with the same peak\n";
+  }
+
+  void WriteBuffers(std::ostream& out, const TableOptions& look) const {
+    if (main_ == nullptr) return;
+    std::vector<std::vector<Cell>> rows;
+    int64_t left_out = 0;
+    for (const char* const change : {"appeared", "grew", "shrank", "went", "same"}) {
+      for (const Difference& d : differences_) {
+        if (!OfMain(d) || d.change != change) continue;
+        if (!Shown(d)) {
+          ++left_out;
+          continue;
+        }
+        rows.push_back(
+            {d.change, Signed(d.delta_bytes), Buffers(d.base_count, d.base_shape),
+             Buffers(d.new_count, d.new_shape), d.role.empty() ? d.kind : d.role,
+             TruncateFront(Safe(ShortOp(d.op_name.empty() ? d.instruction : d.op_name)), kOpWidth),
+             Safe(d.place)});
+      }
+    }
+    if (rows.empty()) {
+      out << "\nat the peak of " << Safe(main_->module) << " both have the same buffers\n";
+      return;
+    }
+    out << "\nat the peak of " << Safe(main_->module) << " (read from the plans)\n";
+    WriteTable(out, {"", "difference", base_, new_, "role", "op", "line"}, rows, look);
+    if (left_out > 0) out << "… " << Plural(left_out, "smaller difference") << " (--top)\n";
+  }
+
+  // Among the --top largest differences.
+  bool Shown(const Difference& d) const {
+    size_t larger = 0;
+    for (const Difference& other : differences_) {
+      if (OfMain(other) && std::abs(other.delta_bytes) > std::abs(d.delta_bytes)) ++larger;
+    }
+    return larger < options_.top;
+  }
+
+  const std::vector<Difference> differences_;
+  const Options& options_;
+  std::string base_, new_;  // As they are shown.
+  std::vector<const Difference*> modules_;
+  const Difference* main_ = nullptr;  // The largest that both have.
+};
+
+bool HoldsRun(Database& database, const std::string& run) {
+  return !Query(database, "SELECT 1 FROM captures WHERE run = :run LIMIT 1", {{"run", run}})
+              .rows.empty();
+}
+
+bool Exists(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::exists(path, error);
+}
+
+// Runs of a database when it has them, else captures.
+Database Open(const Options& options, ExitCode& exit_code) {
+  if (options.base == options.changed) {
+    throw Error(fmt::format("{} and {} are the same", options.base, options.changed),
+                ExitCode::kUsage);
+  }
+  const bool paths = Exists(options.base) && Exists(options.changed);
+  if (!options.database.empty()) {
+    Database database =
+        OpenCaptures({}, options.database, ReadSettingOptions(options.settings), exit_code);
+    if (!paths || (HoldsRun(database, options.base) && HoldsRun(database, options.changed))) {
+      CheckRun(database, options.base);
+      CheckRun(database, options.changed);
+      return database;
+    }
+  } else if (!paths) {
+    throw Error(
+        fmt::format("{}: no such file or folder; to compare runs, name their database with --db",
+                    Exists(options.base) ? options.changed : options.base),
+        ExitCode::kUsage);
+  }
+  Database database = OpenCaptures({options.base}, "", ReadSettingOptions(options.settings),
+                                   exit_code, options.base);
+  ExitCode second = ExitCode::kClean;
+  AddCaptures(database, {options.changed}, second, options.changed);
+  if (second != ExitCode::kClean) exit_code = second;
+  if (!HoldsRun(database, options.base)) {
+    throw Error(fmt::format("{} and {} hold the same captures", options.base, options.changed),
+                ExitCode::kUsage);
+  }
+  return database;
+}
+
+// A large database has thousands of plans: only those of the two runs are looked at.
+void KeepTwoRuns(Database& database, const Options& options) {
+  std::string ids;
+  for (const Row& row :
+       Query(database, "SELECT module_id FROM run_modules WHERE run = :base OR run = :new",
+             {{"base", options.base}, {"new", options.changed}})
+           .rows) {
+    ids += (ids.empty() ? "" : ", ") + std::to_string(Integer(row[0]));
+  }
+  const std::string condition = fmt::format("module_id IN ({})", ids);
+  MaterializeView(database, Catalogue::Get(), "run_modules", condition);
+  MaterializeView(database, Catalogue::Get(), "peak_parts", condition);
+}
+
+std::vector<std::string> GateFailures(Database& database, const Options& options) {
+  return CompareGateFailures(database, options.fail_on, options.base, options.changed);
+}
+
+// What a person needs first is first: the error, where there is one, then the plans.
+void WriteForPeople(Database& database, const Page& page, const FailureComparison& texts,
+                    const Options& options, Output& output) {
+  const TableOptions look = output.table_options();
+  std::ostream& out = output.stream();
+  if (texts.any()) {
+    texts.Write(out, options.top, look);
+    if (page.HasModules()) out << '\n';
+  }
+  if (page.HasCommonModules() || (page.HasModules() && !texts.any())) {
+    page.Write(out, look);
+  } else if (page.HasModules()) {
+    out << page.Sentence() << '\n';
+  } else if (!texts.any()) {
+    out << NothingToCompare(database, options.base, options.changed) << '\n';
+  }
+}
+
+void Run(const Options& options, ExitCode& exit_code) {
+  CheckCompareGate(options.fail_on);
+  Output output(options.output);
+  Database database = Open(options, exit_code);
+  if (HoldOnlyProfiles(database, options.base, options.changed)) {
+    if (!options.fail_on.empty()) {
+      throw Error("--fail-on asks for findings and plans, and memory profiles have neither",
+                  ExitCode::kUsage);
+    }
+    CompareProfiles(database, options.base, options.changed, options.top, output);
+    return;
+  }
+  std::vector<std::string> failures;
+  // Severities ask every rule, which needs all of run_modules; a regression only the two runs.
+  if (options.fail_on != "regression") failures = GateFailures(database, options);
+  // Before the plans of other modules are put aside: a text may be about one.
+  const FailureComparison texts(database, options.base, options.changed);
+  KeepTwoRuns(database, options);
+  const Rows rows =
+      Query(database, kDifferences, {{"base", options.base}, {"new", options.changed}});
+  const Page page(ReadDifferences(rows), options);
+  const TableOptions look = output.table_options();
+  if (look.format == TableFormat::kTable || look.format == TableFormat::kMarkdown) {
+    WriteForPeople(database, page, texts, options, output);
+  } else {
+    const bool plans = !texts.any() || page.HasCommonModules();
+    const Rows& data = plans ? rows : texts.rows();
+    WriteTable(output.stream(), data.columns, data.rows, look);
+  }
+  output.Finish();
+  if (options.fail_on == "regression") {
+    failures = GateFailures(database, options);
+    for (std::string& failure : texts.Regressions(database)) failures.push_back(std::move(failure));
+  }
+  for (const std::string& failure : failures)
+    std::cerr << "oomdb: failed: " << Sanitize(failure) << '\n';
+  if (!failures.empty()) exit_code = ExitCode::kFindings;
+}
+
+}  // namespace
+
+void RegisterCompare(Verbs& verbs, ExitCode& exit_code) {
+  Verb verb = verbs.Add("compare", "Say what one run needs more than another, and why");
+  const auto options = std::make_shared<Options>();
+  verb.Option("BASE", options->base, "A run of the database, or a capture or folder").Required();
+  verb.Option("NEW", options->changed, "What is measured against it").Required();
+  AddDatabaseOption(verb, options->database);
+  verb.Option("--top", options->top, "Differences to list").ShowDefault().Positive().Type("N");
+  verb.Option(
+          "--fail-on", options->fail_on,
+          "Exit with 3 when NEW has a finding of this severity or worse that BASE has not, "
+          "or (regression) when the peak of a module rose, or NEW fails by its error text where "
+          "BASE did not, or earlier, or is short of more")
+      .Type("error|warning|info|regression");
+  AddSettingOptions(verb, options->settings);
+  AddOutputOptions(verb, options->output);
+  verb.Footer(
+      "Modules are paired by name and by the shapes of their parameters and results, what is left "
+      "by name alone, which is said. Buffers are matched by instruction and shape, then by shape, "
+      "JAX operation and Python line; "
+      "the rows are those of the view run_comparison. Of two device memory profiles: what each "
+      "Python line holds more or less.\n"
+      "Where an error text says that one of the two failed: what did not fit, by how much, and "
+      "which buffers came, went, grew, before what the plans say. For machines (csv, json, jsonl) "
+      "the rows are those of run_comparison when the two have modules in common, else those of "
+      "failure_comparison when one failed.\n"
+      "Exit: 0 compared, 3 something failed --fail-on, 4 part was rejected. How much a peak, "
+      "or what is short, may rise: the settings regression_min_bytes and regression_min_percent.\n"
+      "Example: oomdb compare sample_dbs/captures/dataset_oom sample_dbs/captures/attention_oom");
+  verb.Run([options, &exit_code] { Run(*options, exit_code); });
+}
+
+}  // namespace oomdb

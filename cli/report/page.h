@@ -1,0 +1,86 @@
+// What the sections of the text report are written with: a page of a width, and words for what
+// stands on it.
+#ifndef OOMDB_CLI_REPORT_PAGE_H_
+#define OOMDB_CLI_REPORT_PAGE_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "cli/report/model.h"
+#include "cli/report/text.h"
+#include "render/terminal.h"
+
+namespace oomdb {
+
+// A section is a class derived from this, in a file of its own, with the function below that writes
+// it. All write to one text.
+class ReportPage {
+ public:
+  // `report` and `out` must outlive it.
+  ReportPage(const Report& report, const ReportStyle& style, std::string& out);
+
+ protected:
+  const ReportCapture& shown() const { return report_.captures[report_.shown]; }
+
+  void Line(std::string_view text);  // Without the spaces at its end.
+  // `left`, and `right` at the right edge of the page; `style` for the left part.
+  void Spread(const std::string& left, const std::string& right,
+              std::optional<Style> style = std::nullopt);
+  void Section(const std::string& title, const std::string& right);
+  // Wrapped, each line `indent` columns in.
+  void Indented(const std::string& text, size_t indent);
+  // A name, a size, what it is, and a bar that shows how much of `whole` it is; none when that is
+  // 0.
+  void BarLine(const std::string& name, const std::string& size, const std::string& words,
+               size_t words_width, double part, double whole);
+  // The table of the first `listed` groups of buffers. Of the page's width, shapes get at most
+  // `shape_percent` and Python lines `line_percent`.
+  void Buffers(const std::vector<ReportGroup>& groups, size_t listed, size_t shape_percent,
+               size_t line_percent);
+  // What is live, by origin, up to `most` lines.
+  void Live(const std::vector<ReportLiveGroup>& groups, size_t most);
+  // Whether there is something to prove; a healthy capture takes half the lines, unless --top asks
+  // for more.
+  bool WantsDetail() const;
+  // How many of a list to show; `usual` unless --top says it.
+  size_t Top(size_t usual) const { return top_.value_or(usual); }
+
+  const Report& report_;
+  const size_t width_;
+  const bool color_;
+  const std::optional<size_t> top_;
+
+ private:
+  std::string& out_;
+};
+
+void WriteHeadSection(const ReportPage& page);  // What happened, where, and the table of captures.
+void WriteFindingsSection(const ReportPage& page);  // Why, and what to do.
+void WritePlanSection(
+    const ReportPage& page);  // The plan and what is live at its peak. Requires a plan.
+void WriteRunSection(const ReportPage& page);  // What happened on the devices. Requires a run.
+void WriteErrorTextSection(const ReportPage& page);   // What the error logs say, if there are any.
+void WriteAllocatorsSection(const ReportPage& page);  // The allocators, where there is no run.
+void WriteProfileSection(const ReportPage& page);     // Who holds the memory. Requires a profile.
+
+// Text of a capture, safe to show.
+std::string Safe(std::string_view text);
+std::string BytesOrDash(std::optional<int64_t> bytes);
+// "plans.py:17 layer"; empty without a file.
+std::string Place(const std::string& file, std::optional<int64_t> line,
+                  const std::string& function);
+// JAX's name stack without the jit(...) that every op of the module has.
+std::string ShortOp(const std::string& op_name);
+// Cut at the front: the end of a name says more, an op's own name stands last in its stack.
+std::string TruncateFront(const std::string& text, size_t width);
+// Python files without their folders, and short ops: for reading, not for finding.
+std::string ShortPaths(const std::string& text);
+// "1 execution", "3 executions".
+std::string Plural(int64_t count, std::string_view what);
+std::string Upper(std::string text);
+
+}  // namespace oomdb
+
+#endif  // OOMDB_CLI_REPORT_PAGE_H_
