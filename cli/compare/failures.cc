@@ -89,10 +89,10 @@ std::string Holds(Database& database, const std::string& run) {
   for (const Row& row :
        Query(database, "SELECT DISTINCT kind FROM captures WHERE run = :run", {{"run", run}}).rows)
     kinds.insert(Text(row[0]));
-  if (kinds.count("oom_log") > 0) return "has no OOM in its text and no plan";
+  if (kinds.count("oom_log") > 0) return "has no OOM in its log and no plan";
   if (kinds == std::set<std::string>{"device_memory_profile"})
     return "is a device memory profile, which compares with another one only";
-  return "has no plan and no error text";
+  return "has neither a plan nor an error log";
 }
 
 }  // namespace

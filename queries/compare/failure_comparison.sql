@@ -37,7 +37,10 @@ WITH runs AS (
 ),
 ranked AS (
   SELECT
-    f.*,
+    f.run, f.stage, f.oom_event_id, f.needed_bytes, f.capacity_bytes, f.short_bytes,
+    f.requested_bytes, f.used_bytes, f.total_bytes, f.program_bytes, f.arguments_bytes,
+    f.temp_bytes, f.output_bytes, f.alias_bytes, f.free_bytes, f.largest_free_bytes,
+    f.tensor_core_bytes, f.sparse_core_bytes,
     ROW_NUMBER() OVER (
       PARTITION BY f.run, f.stage
       ORDER BY f.short_bytes DESC NULLS LAST, f.needed_bytes DESC NULLS LAST,
@@ -47,7 +50,11 @@ ranked AS (
   WHERE f.run IS NOT NULL
 ),
 chosen AS (
-  SELECT r.*
+  SELECT
+    r.run, r.stage, r.oom_event_id, r.needed_bytes, r.capacity_bytes, r.short_bytes,
+    r.requested_bytes, r.used_bytes, r.total_bytes, r.program_bytes, r.arguments_bytes,
+    r.temp_bytes, r.output_bytes, r.alias_bytes, r.free_bytes, r.largest_free_bytes,
+    r.tensor_core_bytes, r.sparse_core_bytes
   FROM ranked r
   WHERE r.place = 1
 ),
