@@ -9,7 +9,6 @@
 
 #include "cli/compare/words.h"
 #include "cli/report/page.h"
-#include "cli/report/values.h"
 #include "render/terminal.h"
 #include "render/units.h"
 
@@ -53,25 +52,24 @@ void MergeAlike(std::vector<FailureDifference>& differences) {
   differences = std::move(merged);
 }
 
-std::vector<FailureDifference> ReadDifferences(const Rows& rows) {
+std::vector<FailureDifference> ReadDifferences(const std::vector<Record>& rows) {
   std::vector<FailureDifference> differences;
-  for (const Row& row : rows.rows) {
-    FailureDifference d;
-    d.stage = Text(row[2]);
-    d.kind = Text(row[3]);
-    d.name = Text(row[4]);
-    d.change = Text(row[5]);
-    d.base_bytes = MaybeInteger(row[6]);
-    d.new_bytes = MaybeInteger(row[7]);
-    d.delta_bytes = MaybeInteger(row[8]);
-    d.base_count = MaybeInteger(row[9]);
-    d.new_count = MaybeInteger(row[10]);
-    d.base_shape = Text(row[11]);
-    d.new_shape = Text(row[12]);
-    d.op_name = Text(row[13]);
-    d.place = Place(Text(row[14]), MaybeInteger(row[15]), "");
-    d.label = Text(row[16]);
-    differences.push_back(std::move(d));
+  for (const Record& row : rows) {
+    FailureDifference& d = differences.emplace_back();
+    d.stage = row.Text("stage");
+    d.kind = row.Text("kind");
+    d.name = row.Text("name");
+    d.change = row.Text("change");
+    d.base_bytes = row.MaybeInteger("base_bytes");
+    d.new_bytes = row.MaybeInteger("new_bytes");
+    d.delta_bytes = row.MaybeInteger("delta_bytes");
+    d.base_count = row.MaybeInteger("base_count");
+    d.new_count = row.MaybeInteger("new_count");
+    d.base_shape = row.Text("base_shape");
+    d.new_shape = row.Text("new_shape");
+    d.op_name = row.Text("op_name");
+    d.place = Place(row.Text("source_file"), row.MaybeInteger("source_line"), "");
+    d.label = row.Text("label");
   }
   MergeAlike(differences);
   return differences;
@@ -180,7 +178,7 @@ FailurePage::FailurePage(const RunFailures& base, const RunFailures& changed,
       new_(changed),
       base_name_(base_name),
       new_name_(new_name),
-      differences_(ReadDifferences(rows)) {
+      differences_(ReadDifferences(Records(rows))) {
   if (base_.stages.count(new_.main_stage) > 0) {
     common_ = new_.main_stage;
   } else if (new_.stages.count(base_.main_stage) > 0) {

@@ -35,28 +35,13 @@ CREATE VIEW failure_comparison AS
 WITH runs AS (
   SELECT DISTINCT c.run FROM captures c WHERE c.run IS NOT NULL
 ),
-ranked AS (
+chosen AS (
   SELECT
     f.run, f.stage, f.oom_event_id, f.needed_bytes, f.capacity_bytes, f.short_bytes,
     f.requested_bytes, f.used_bytes, f.total_bytes, f.program_bytes, f.arguments_bytes,
     f.temp_bytes, f.output_bytes, f.alias_bytes, f.free_bytes, f.largest_free_bytes,
-    f.tensor_core_bytes, f.sparse_core_bytes,
-    ROW_NUMBER() OVER (
-      PARTITION BY f.run, f.stage
-      ORDER BY f.short_bytes DESC NULLS LAST, f.needed_bytes DESC NULLS LAST,
-        f.line DESC NULLS LAST, f.oom_event_id DESC
-    ) AS place
-  FROM oom_failures f
-  WHERE f.run IS NOT NULL
-),
-chosen AS (
-  SELECT
-    r.run, r.stage, r.oom_event_id, r.needed_bytes, r.capacity_bytes, r.short_bytes,
-    r.requested_bytes, r.used_bytes, r.total_bytes, r.program_bytes, r.arguments_bytes,
-    r.temp_bytes, r.output_bytes, r.alias_bytes, r.free_bytes, r.largest_free_bytes,
-    r.tensor_core_bytes, r.sparse_core_bytes
-  FROM ranked r
-  WHERE r.place = 1
+    f.tensor_core_bytes, f.sparse_core_bytes
+  FROM stage_failures f
 ),
 figure_names AS (
   SELECT 'needed' AS name UNION ALL SELECT 'capacity' UNION ALL SELECT 'short'
