@@ -118,11 +118,11 @@ std::string Was(const std::string& stage, const StageFailure& failure) {
   return (program ? " needed " : " asked for ") + HumanBytes(*failure.needed_bytes);
 }
 
-// What is said of a run of which no text says that it failed.
+// What is said of a run whose logs do not say that it failed.
 std::string WithoutFailure(const RunFailures& run) {
-  if (run.has_text) return "has no OOM in its text";
-  if (run.failed_executions == 0) return "has no error text";
-  return fmt::format("has no error text, but {} in its capture failed",
+  if (run.has_text) return "has no OOM in its log";
+  if (run.failed_executions == 0) return "has no error log";
+  return fmt::format("has no error log, but {} in its capture failed",
                      Plural(run.failed_executions, "execution"));
 }
 
@@ -236,7 +236,7 @@ std::string FailurePage::OfBaseAlone() const {
   const std::string before =
       fmt::format("{} {}{}", base_name_, Failed(stage), ByHowMuch(stage, base_.stages.at(stage)));
   if (!new_.has_text) return fmt::format("{}; {} {}", before, new_name_, WithoutFailure(new_));
-  return fmt::format("{} fits now as far as its text says: no OOM found; {}", new_name_, before);
+  return fmt::format("{} has no OOM in its log any more; {}", new_name_, before);
 }
 
 std::string FailurePage::OfNewAlone() const {
@@ -301,7 +301,7 @@ void FailurePage::WriteNotes(std::ostream& out) const {
   for (const auto& [name, run] : {std::pair(&base_name_, &base_), std::pair(&new_name_, &new_)}) {
     for (const auto& [stage, failure] : run->stages) {
       if (failure.captures < 2) continue;
-      out << fmt::format("{}: {} texts fail (stage {}); the one shortest of memory counts{}\n",
+      out << fmt::format("{}: {} error logs fail (stage {}); the one shortest of memory counts{}\n",
                          *name, failure.captures, stage,
                          failure.host.empty() ? "" : ", host " + Safe(failure.host));
     }
@@ -314,7 +314,7 @@ void FailurePage::WriteStage(std::ostream& out, const std::string& stage, size_t
                            : stage == "run"   ? "running"
                            : stage == "host"  ? "host memory"
                                               : "on-chip memory";
-  out << '\n' << what << ": what the error texts say (read)\n";
+  out << '\n' << what << ": what the error logs say (read)\n";
   WriteFigures(out, stage, look);
   WriteBuffers(out, stage, top, look);
 }
@@ -393,7 +393,7 @@ void FailurePage::WriteBuffers(std::ostream& out, const std::string& stage, size
   }
   if (left_out > 0) out << "… " << left_out << " more (--top)\n";
   if (same > 0) out << "and " << Plural(same, "group") << " of buffers unchanged\n";
-  if (unknown) out << "?: one of the two texts does not list so small ones, or lists none\n";
+  if (unknown) out << "?: one of the two error logs lists none this small, or none at all\n";
 }
 
 std::vector<const FailureDifference*> FailurePage::Of(const std::string& stage,
