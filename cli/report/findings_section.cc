@@ -132,7 +132,7 @@ class FindingsSection : ReportPage {
     };
     if (f.items.empty()) return false;
     if (is({"listed in the text"})) {
-      return std::any_of(report_.texts.begin(), report_.texts.end(), [&](const ReportErrorText& t) {
+      return std::any_of(report_.logs.begin(), report_.logs.end(), [&](const ReportErrorLog& t) {
         return t.capture_id == f.capture_id && !t.buffers.empty();
       });
     }
