@@ -131,7 +131,7 @@ class FindingsSection : ReportPage {
       return std::find(kinds.begin(), kinds.end(), f.items.front().kind) != kinds.end();
     };
     if (f.items.empty()) return false;
-    if (is({"listed in the text"})) {
+    if (is({"listed in the error log"})) {
       return std::any_of(report_.logs.begin(), report_.logs.end(), [&](const ReportErrorLog& t) {
         return t.capture_id == f.capture_id && !t.buffers.empty();
       });
