@@ -8,13 +8,13 @@
 
 #include "cli/open_captures.h"
 #include "cli/options.h"
-#include "cli/report/page.h"
 #include "cli/verbs.h"
 #include "queries/catalogue.h"
 #include "queries/materialize.h"
 #include "render/terminal.h"
 #include "render/units.h"
 #include "render/utf8.h"
+#include "render/words.h"
 #include "schema/query.h"
 
 namespace oomdb {

@@ -25,6 +25,7 @@ struct StageFailure {
 
 // What the error texts of a run say.
 struct RunFailures {
+  std::string name;                            // As it is shown.
   bool has_text = false;                       // Whether it has an error text or log at all.
   int64_t failed_executions = 0;               // As its captures show them.
   std::map<std::string, StageFailure> stages;  // By stage: compile, run, host, chip.
@@ -51,7 +52,6 @@ class FailureComparison {
   std::vector<std::string> Regressions(Database& database) const;
 
  private:
-  const std::string base_name_, new_name_;  // As they are shown.
   RunFailures base_, new_;
   Rows rows_;
 };

@@ -17,6 +17,7 @@
 #include "cli/verbs.h"
 #include "cli/writing.h"
 #include "render/terminal.h"
+#include "render/words.h"
 
 namespace oomdb {
 namespace {
@@ -42,22 +43,22 @@ EventSelection ParseEvents(const std::string& text) {
   throw Error(fmt::format("--events {}: memory, all or none expected", text), ExitCode::kUsage);
 }
 
-// "3 modules", "1 module", "" for none.
-void AppendCount(std::string* text, int64_t count, const char* what) {
-  if (count == 0) return;
-  if (!text->empty()) *text += ", ";
-  *text += fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+// "3 modules, 1 device": adds what there is of it.
+void AppendCount(std::string* text, int64_t count, const std::string& what) {
+  if (count > 0) *text += (text->empty() ? "" : ", ") + what;
+}
+void AppendPlural(std::string* text, int64_t count, const char* what) {
+  AppendCount(text, count, Plural(count, what));
 }
 
 // "2 fatal, 1 advice": the failures that a log tells of.
 void AppendOomEvents(std::string* text, const CaptureSummary& summary) {
-  const auto append = [&](int64_t count, const char* what) {
-    if (count > 0) *text += fmt::format("{}{} {}", text->empty() ? "" : ", ", count, what);
-  };
-  append(summary.fatal_oom_events, "fatal");
-  append(summary.advice_oom_events, "advice");
-  append(summary.oom_events - summary.fatal_oom_events - summary.advice_oom_events,
-         "that may be fatal");
+  const int64_t unknown = summary.oom_events - summary.fatal_oom_events - summary.advice_oom_events;
+  for (const auto& [count, what] :
+       {std::pair(summary.fatal_oom_events, "fatal"),
+        std::pair(summary.advice_oom_events, "advice"), std::pair(unknown, "that may be fatal")}) {
+    AppendCount(text, count, fmt::format("{} {}", count, what));
+  }
 }
 
 // One line per file on standard error, below it how far it is. A terminal must not obey what stands
@@ -74,18 +75,18 @@ class Talk : public IngestObserver {
     if (summary.already_there) {
       what = "there already";
     } else {
-      AppendCount(&what, summary.devices, "device");
-      AppendCount(&what, summary.modules, "module");
-      AppendCount(&what, summary.executions, "execution");
-      AppendCount(&what, summary.allocations, "allocation");
-      AppendCount(&what, summary.events, "event");
-      AppendCount(&what, summary.samples, "stack");
+      AppendPlural(&what, summary.devices, "device");
+      AppendPlural(&what, summary.modules, "module");
+      AppendPlural(&what, summary.executions, "execution");
+      AppendPlural(&what, summary.allocations, "allocation");
+      AppendPlural(&what, summary.events, "event");
+      AppendPlural(&what, summary.samples, "stack");
       // Statistics alone are no failure, and no advice.
       if (const std::string none = NoOomFound(summary); none.empty()) {
         AppendOomEvents(&what, summary);
       } else if (what.empty()) {
         what = none;
-        AppendCount(&what, summary.oom_events, "memory statistic");
+        AppendPlural(&what, summary.oom_events, "memory statistic");
       }
       if (what.empty()) what = "nothing in it that concerns memory";
     }

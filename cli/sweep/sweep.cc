@@ -15,13 +15,13 @@
 #include "cli/nearest.h"
 #include "cli/open_captures.h"
 #include "cli/options.h"
-#include "cli/report/page.h"
 #include "cli/sweep/fit.h"
 #include "cli/verbs.h"
 #include "queries/catalogue.h"
 #include "render/terminal.h"
 #include "render/units.h"
 #include "render/utf8.h"
+#include "render/words.h"
 #include "schema/query.h"
 
 namespace oomdb {
