@@ -346,6 +346,13 @@ std::optional<bool> Record::MaybeFlag(std::string_view column) const {
   return number ? std::optional<bool>(*number != 0) : std::nullopt;
 }
 
+Record Record::Without(std::string_view column) const {
+  Record record = *this;
+  const auto found = columns_->find(column);
+  if (found != columns_->end()) record.cells_[found->second] = std::monostate();
+  return record;
+}
+
 bool Record::Flag(std::string_view column) const { return Integer(column) != 0; }
 
 std::vector<Record> Records(Rows rows) {

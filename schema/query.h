@@ -54,6 +54,8 @@ class Record {
   bool Flag(std::string_view column) const;  // A 0/1 column.
   std::optional<int64_t> MaybeInteger(std::string_view column) const;
   std::optional<bool> MaybeFlag(std::string_view column) const;
+  // The same row with NULL in a column, where it has that column.
+  Record Without(std::string_view column) const;
 
  private:
   std::shared_ptr<const Columns> columns_;  // Of all rows of a query.

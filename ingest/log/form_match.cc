@@ -61,6 +61,15 @@ MaybeInt TensorBytes(std::string_view line) {
   return bytes;
 }
 
+// The form of `line`, with its groups; null when it is of none.
+const Form* Match(std::string_view line, std::vector<std::string_view>* groups) {
+  for (const auto& [form, pattern] : CompiledForms()) {
+    if (line.find(form->needle) == std::string_view::npos) continue;
+    if (pattern.Find(line, groups)) return form;
+  }
+  return nullptr;
+}
+
 // What a form's figures imply.
 void Derive(std::string_view line, OomEvent& event) {
   OomEventFact& fact = event.fact;
@@ -93,33 +102,35 @@ void Derive(std::string_view line, OomEvent& event) {
 
 }  // namespace
 
+const Form* FormOf(std::string_view line) {
+  std::vector<std::string_view> groups;
+  return Match(line, &groups);
+}
+
 std::optional<OomEvent> MatchForm(std::string_view line) {
   std::vector<std::string_view> groups;
-  for (const auto& [form, pattern] : CompiledForms()) {
-    if (line.find(form->needle) == std::string_view::npos) continue;
-    if (!pattern.Find(line, &groups)) continue;
-    OomEvent event;
-    event.family = form->family;
-    event.fact.kind = form->id;
-    if (form->verdict != kUnknown) event.fact.fatal = form->verdict == kFatal;
-    for (size_t i = 1; i < groups.size() && i <= form->fields.size(); ++i)
-      event.Set(form->fields[i - 1], groups[i]);
-    Derive(line, event);
-    OomEventFact& fact = event.fact;
-    if (!fact.allocator.empty() && fact.memory_space.empty())
-      fact.memory_space = SpaceOfAllocator(fact.allocator);
-    constexpr int64_t kRounding = 255;  // `rounded to`: up, to 256 bytes.
-    if (fact.kind == "A2" && event.requested_slack == 0) event.requested_slack = kRounding;
-    if (fact.kind == "A2" || fact.kind == "A1" || fact.kind == "A9") {
-      if (!fact.device.has_value()) fact.device = OrdinalInAllocator(fact.allocator);
-    }
-    if (fact.kind == "G3" && SpaceOfAllocator(fact.allocator) == "host") fact.memory_space = "host";
-    if (fact.memory_space.empty()) fact.memory_space = form->space;
-    fact.error_code = ErrorCodeOf(line);
-    if (fact.module_name.empty()) fact.module_name = ModuleNameOf(line);
-    return event;
+  const Form* const form = Match(line, &groups);
+  if (form == nullptr) return std::nullopt;
+  OomEvent event;
+  event.family = form->family;
+  event.fact.kind = form->id;
+  if (form->verdict != kUnknown) event.fact.fatal = form->verdict == kFatal;
+  for (size_t i = 1; i < groups.size() && i <= form->fields.size(); ++i)
+    event.Set(form->fields[i - 1], groups[i]);
+  Derive(line, event);
+  OomEventFact& fact = event.fact;
+  if (!fact.allocator.empty() && fact.memory_space.empty())
+    fact.memory_space = SpaceOfAllocator(fact.allocator);
+  constexpr int64_t kRounding = 255;  // `rounded to`: up, to 256 bytes.
+  if (fact.kind == "A2" && event.requested_slack == 0) event.requested_slack = kRounding;
+  if (fact.kind == "A2" || fact.kind == "A1" || fact.kind == "A9") {
+    if (!fact.device.has_value()) fact.device = OrdinalInAllocator(fact.allocator);
   }
-  return std::nullopt;
+  if (fact.kind == "G3" && SpaceOfAllocator(fact.allocator) == "host") fact.memory_space = "host";
+  if (fact.memory_space.empty()) fact.memory_space = form->space;
+  fact.error_code = ErrorCodeOf(line);
+  if (fact.module_name.empty()) fact.module_name = ModuleNameOf(line);
+  return event;
 }
 
 std::string ErrorCodeOf(std::string_view line) {

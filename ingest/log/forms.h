@@ -1,5 +1,5 @@
 // The forms of lines that tell of a failure, or advise, in one table. To add one: a row in forms.cc
-// (its literal, its pattern, what the groups mean) and its texts in tests/log/forms_test.cc.
+// (its literal, its pattern, what the groups mean) and its texts in tests/log/cases.
 //
 // Reports of several lines that follow or stand alone have readers of their own: tpu_report,
 // buffer_report, usage_rows, allocator_dump, memory_stats.
@@ -30,6 +30,9 @@ struct Form {
 
 // Most specific first: a line is of the first form that matches.
 std::span<const Form> Forms();
+
+// The form that an unwrapped line is of; null when it is of none.
+const Form* FormOf(std::string_view line);
 
 // Reads the event that an unwrapped line tells of, all but its place. std::nullopt: none.
 std::optional<OomEvent> MatchForm(std::string_view line);
