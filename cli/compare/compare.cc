@@ -317,21 +317,20 @@ void RegisterCompare(Verbs& verbs, ExitCode& exit_code) {
   verb.Option("NEW", options->changed, "What is measured against it").Required();
   AddDatabaseOption(verb, options->database);
   verb.Option("--top", options->top, "Differences to list").ShowDefault().Positive().Type("N");
-  verb.Option(
-          "--fail-on", options->fail_on,
-          "Exit with 3 when NEW has a finding of this severity or worse that BASE has not, "
-          "or (regression) when the peak of a module rose, or NEW fails by its error text where "
-          "BASE did not, or earlier, or is short of more")
+  verb.Option("--fail-on", options->fail_on,
+              "Exit with 3 when NEW has a finding of this severity or worse that BASE has not, "
+              "or (regression) when the peak of a module rose, or NEW fails by its error log where "
+              "BASE did not, or earlier, or is short of more")
       .Type("error|warning|info|regression");
   AddSettingOptions(verb, options->settings);
   AddOutputOptions(verb, options->output);
   verb.Footer(
-      "Modules are paired by name and by the shapes of their parameters and results, what is left "
-      "by name alone, which is said. Buffers are matched by instruction and shape, then by shape, "
+      "Modules are paired by name and by the shapes of their parameters and results, the rest by "
+      "name alone, which is said. Buffers are matched by instruction and shape, then by shape, "
       "JAX operation and Python line; "
-      "the rows are those of the view run_comparison. Of two device memory profiles: what each "
+      "the rows are those of the view run_comparison. From two device memory profiles: what each "
       "Python line holds more or less.\n"
-      "Where an error text says that one of the two failed: what did not fit, by how much, and "
+      "Where an error log says that one of the two failed: what did not fit, by how much, and "
       "which buffers came, went, grew, before what the plans say. For machines (csv, json, jsonl) "
       "the rows are those of run_comparison when the two have modules in common, else those of "
       "failure_comparison when one failed.\n"

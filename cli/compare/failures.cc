@@ -65,11 +65,11 @@ Measure MeasureOf(const std::string& stage, const StageFailure& before, const St
 std::string Holds(Database& database, const std::string& run) {
   if (!ReadView(database, "run_modules", {{"run", run}}).empty()) return "has plans";
   for (const Record& summary : ReadView(database, "run_summaries", {{"run", run}})) {
-    if (summary.Integer("log_count") > 0) return "has no OOM in its text and no plan";
+    if (summary.Integer("log_count") > 0) return "has no OOM in its log and no plan";
     if (summary.Integer("profile_count") == summary.Integer("capture_count"))
       return "is a device memory profile, which compares with another one only";
   }
-  return "has no plan and no error text";
+  return "has neither a plan nor an error log";
 }
 
 }  // namespace

@@ -111,11 +111,11 @@ std::string Was(const std::string& stage, const StageFailure& failure) {
   return (program ? " needed " : " asked for ") + HumanBytes(*failure.needed_bytes);
 }
 
-// What is said of a run of which no text says that it failed.
+// What is said of a run whose logs do not say that it failed.
 std::string WithoutFailure(const RunFailures& run) {
-  if (run.has_text) return "has no OOM in its text";
-  if (run.failed_executions == 0) return "has no error text";
-  return fmt::format("has no error text, but {} in its capture failed",
+  if (run.has_text) return "has no OOM in its log";
+  if (run.failed_executions == 0) return "has no error log";
+  return fmt::format("has no error log, but {} in its capture failed",
                      Plural(run.failed_executions, "execution"));
 }
 
@@ -239,7 +239,7 @@ class Page {
     const std::string before = fmt::format("{} {}{}", base_.name, Words(stage).failed,
                                            ByHowMuch(stage, base_.stages.at(stage)));
     if (!new_.has_text) return fmt::format("{}; {} {}", before, new_.name, WithoutFailure(new_));
-    return fmt::format("{} fits now as far as its text says: no OOM found; {}", new_.name, before);
+    return fmt::format("{} has no OOM in its log any more; {}", new_.name, before);
   }
 
   std::string OfNewAlone() const {
@@ -288,7 +288,7 @@ class Page {
     for (const RunFailures* run : {&base_, &new_}) {
       for (const auto& [stage, failure] : run->stages) {
         if (failure.captures < 2) continue;
-        out << fmt::format("{}: {} texts fail (stage {}); the one shortest of memory counts{}\n",
+        out << fmt::format("{}: {} error logs fail (stage {}); the one shortest of memory counts{}\n",
                            run->name, failure.captures, stage,
                            failure.host.empty() ? "" : ", host " + Safe(failure.host));
       }
@@ -297,7 +297,7 @@ class Page {
 
   void WriteStage(std::ostream& out, const std::string& stage, size_t top,
                   const TableOptions& look) const {
-    out << '\n' << Words(stage).heading << ": what the error texts say (read)\n";
+    out << '\n' << Words(stage).heading << ": what the error logs say (read)\n";
     WriteFigures(out, stage, look);
     WriteBuffers(out, stage, top, look);
   }
@@ -376,7 +376,7 @@ class Page {
     }
     if (left_out > 0) out << "… " << left_out << " more (--top)\n";
     if (same > 0) out << "and " << Plural(same, "group") << " of buffers unchanged\n";
-    if (unknown) out << "?: one of the two texts does not list so small ones, or lists none\n";
+    if (unknown) out << "?: one of the two error logs lists none this small, or none at all\n";
   }
 
   std::vector<const FailureDifference*> Of(const std::string& stage, const char* kind) const {
