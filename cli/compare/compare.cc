@@ -113,7 +113,7 @@ class Page {
     out << Paint(Style::kBold, Sentence(), look.color) << "\n";
     if (main_ != nullptr && main_->pairing == "name") {
       out << "paired by name only: the parameters or results of " << Safe(main_->module)
-          << " have other shapes, so the two may not be one function (inferred)\n";
+          << " have different shapes, so the two may be different functions (inferred)\n";
     }
     out << '\n';
     WriteModules(out, look);
@@ -141,7 +141,7 @@ class Page {
       if (rows.size() == options_.top) break;
       rows.push_back({Safe(d->module), BytesOrDash(d->base_bytes), BytesOrDash(d->new_bytes),
                       SignedBytes(d->delta()),
-                      d->change + (d->pairing == "name" ? ", other shapes" : "")});
+                      d->change + (d->pairing == "name" ? ", different shapes" : "")});
     }
     WriteTable(out, {"module (peak)", base_, new_, "difference", ""}, rows, look);
     if (same > 0)
@@ -318,20 +318,21 @@ void RegisterCompare(Verbs& verbs, ExitCode& exit_code) {
   AddDatabaseOption(verb, options->database);
   verb.Option("--top", options->top, "Differences to list").ShowDefault().Positive().Type("N");
   verb.Option("--fail-on", options->fail_on,
-              "Exit with 3 when NEW has a finding of this severity or worse that BASE has not, "
-              "or (regression) when the peak of a module rose, or NEW fails by its error log where "
-              "BASE did not, or earlier, or is short of more")
+              "Exit with 3 when NEW has a finding of this severity or worse that BASE lacks; or "
+              "(regression) when a module's peak rose, or NEW's error log shows a failure that "
+              "BASE's does not, an earlier one, or one that lacks more memory")
       .Type("error|warning|info|regression");
   AddSettingOptions(verb, options->settings);
   AddOutputOptions(verb, options->output);
   verb.Footer(
       "Modules are paired by name and by the shapes of their parameters and results, the rest by "
-      "name alone, which is said. Buffers are matched by instruction and shape, then by shape, "
+      "name alone, and the page says so. Buffers are matched by instruction and shape, then by "
+      "shape, "
       "JAX operation and Python line; "
-      "the rows are those of the view run_comparison. From two device memory profiles: what each "
-      "Python line holds more or less.\n"
-      "Where an error log says that one of the two failed: what did not fit, by how much, and "
-      "which buffers came, went, grew, before what the plans say. For machines (csv, json, jsonl) "
+      "the rows are those of the view run_comparison. For two device memory profiles: how much "
+      "more or less each Python line holds.\n"
+      "When an error log says that one of the two failed, the page begins with what did not fit, "
+      "by how much, and which buffers appeared, went or changed. For machines (csv, json, jsonl) "
       "the rows are those of run_comparison when the two have modules in common, else those of "
       "failure_comparison when one failed.\n"
       "Exit: 0 compared, 3 something failed --fail-on, 4 part was rejected. How much a peak, "

@@ -67,7 +67,7 @@ std::string Holds(Database& database, const std::string& run) {
   for (const Record& summary : ReadView(database, "run_summaries", {{"run", run}})) {
     if (summary.Integer("log_count") > 0) return "has no OOM in its log and no plan";
     if (summary.Integer("profile_count") == summary.Integer("capture_count"))
-      return "is a device memory profile, which compares with another one only";
+      return "is a device memory profile, which compares only with another one";
   }
   return "has neither a plan nor an error log";
 }

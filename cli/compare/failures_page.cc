@@ -275,22 +275,22 @@ class Page {
       const std::string& before = base_.stages.at(common_).module_name;
       const std::string& now = new_.stages.at(common_).module_name;
       if (!before.empty() && !now.empty() && before != now) {
-        out << fmt::format("not the same program by name: {} before, {} now\n", Safe(before),
+        out << fmt::format("different programs by name: {} before, {} now\n", Safe(before),
                            Safe(now));
       }
     }
     for (const FailureDifference& d : differences_) {
       if (d.stage == common_ && d.name == "capacity" && d.delta() != 0) {
-        out << fmt::format("not of the same memory: {} now, {} before\n", HumanBytes(*d.new_bytes),
+        out << fmt::format("different capacities: {} now, {} before\n", HumanBytes(*d.new_bytes),
                            HumanBytes(*d.base_bytes));
       }
     }
     for (const RunFailures* run : {&base_, &new_}) {
       for (const auto& [stage, failure] : run->stages) {
         if (failure.captures < 2) continue;
-        out << fmt::format("{}: {} error logs fail (stage {}); the one shortest of memory counts{}\n",
-                           run->name, failure.captures, stage,
-                           failure.host.empty() ? "" : ", host " + Safe(failure.host));
+        out << fmt::format(
+            "{}: {} failures (stage {}); the one that lacks the most memory counts{}\n", run->name,
+            failure.captures, stage, failure.host.empty() ? "" : ", host " + Safe(failure.host));
       }
     }
   }

@@ -69,11 +69,11 @@ class Talk : public IngestObserver {
 
   void Stored(const std::string& path, const CaptureSummary& summary) override {
     stored_.push_back(path);
-    // Of what is there already, the last line says how many.
+    // Of what is already there, the last line says how many.
     if (summary.already_there && !summary.truncated && !verbose_) return;
     std::string what;
     if (summary.already_there) {
-      what = "there already";
+      what = "already there";
     } else {
       AppendPlural(&what, summary.devices, "device");
       AppendPlural(&what, summary.modules, "module");
@@ -116,7 +116,7 @@ class Talk : public IngestObserver {
     progress_.Show(files, all_files, bytes, all_bytes);
   }
 
-  // What was stored, or there already.
+  // What was stored, or already there.
   const std::vector<std::string>& stored() const { return stored_; }
 
   void Line(const std::string& text) {
@@ -140,11 +140,11 @@ std::vector<IngestItem> ManifestItems(const std::string& path) {
   return items;
 }
 
-// "3 stored, 4 there already, 1 rejected"; empty for a single file, whose own line says it.
+// "3 stored, 4 already there, 1 rejected"; empty for a single file, whose own line says it.
 std::string Summary(const IngestTotals& totals) {
   if (totals.already_there == 0 && totals.stored + totals.rejected < 2) return "";
   std::string line = fmt::format("{} stored", totals.stored - totals.already_there);
-  if (totals.already_there > 0) line += fmt::format(", {} there already", totals.already_there);
+  if (totals.already_there > 0) line += fmt::format(", {} already there", totals.already_there);
   if (totals.rejected > 0) line += fmt::format(", {} rejected", totals.rejected);
   return line;
 }
@@ -203,7 +203,7 @@ void RegisterIngest(Verbs& verbs, ExitCode& exit_code) {
   verb.Option("PATH", options->paths,
               "Captures and logs, or folders with some anywhere below; - is standard input");
   verb.Option("--manifest", options->manifest,
-              "A CSV file that names captures: path, perhaps run, host, and label columns")
+              "A CSV file that names captures: columns path, optionally run and host, and labels")
       .Type("FILE");
   verb.Option("--run", options->run, "The run they belong to, instead of the one in their path")
       .Type("NAME");
@@ -225,13 +225,12 @@ void RegisterIngest(Verbs& verbs, ExitCode& exit_code) {
   verb.Flag("--tee", options->tee, "Pass standard input through to standard output as it arrives");
   verb.Flag("--explain-time", options->explain_time,
             "Also say what the time went into, and how it compares to reading the files");
-  verb.Flag("-v,--verbose", options->verbose, "Also say what was passed over or there already");
+  verb.Flag("-v,--verbose", options->verbose, "Also say what was passed over or already there");
   verb.Footer(
-      "The same capture again changes nothing, except --run, --host and --label where given.\n"
+      "Ingesting a capture again changes nothing but --run, --host and --label where given.\n"
       "Paths in a manifest are relative to its folder; what it says wins over --run and --host.\n"
-      "--explain-time: read (and decompress, hash), parse, replay (of plans; what there is to "
-      "wait\n"
-      "for it), write (and index, commit), other.\n"
+      "--explain-time: read (and decompress, hash), parse, replay (of plans, and waiting\nfor it), "
+      "write (and index, commit), other.\n"
       "Exit: 0 all stored, 1 nothing stored, 4 part was rejected or truncated.\n"
       "Example: oomdb ingest --db oom.db logs/");
   verb.Run([options, &exit_code] { exit_code = Run(*options); });

@@ -59,7 +59,7 @@ TEST_F(InterruptTest, WhatAPipeSaidUntilItEndedIsReported) {
   EXPECT_THAT(Read("report"), HasSubstr("8.00 GiB"));
   EXPECT_THAT(Read("report"), HasSubstr("KeyboardInterrupt"));
   EXPECT_EQ(Read("talk"),
-            "oomdb: reads on until the program that writes ends; Ctrl-\\ ends oomdb\n");
+            "oomdb: keeps reading until the program that writes ends; Ctrl-\\ ends oomdb\n");
 }
 
 // At a terminal nobody else is meant.
