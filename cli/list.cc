@@ -48,6 +48,16 @@ constexpr Listing kListings[] = {
 const std::vector<std::string> kNames = {"captures", "executions", "modules",
                                          "rules",    "settings",   "tables"};
 
+// "captures, executions, … or tables".
+std::string Names() {
+  std::string names;
+  for (const std::string& name : kNames) {
+    names += names.empty() ? "" : name == kNames.back() ? " or " : ", ";
+    names += name;
+  }
+  return names;
+}
+
 // Sizes and times in units, where the format is one for people.
 void Write(Output& output, const Rows& table) {
   TableOptions look = output.table_options();
@@ -107,10 +117,9 @@ void Run(const Options& options) {
                                ReadSettingOptions(options.settings));
     return Write(output, ReadTable(database, listing.view, listing.columns, {}, listing.order));
   }
-  throw Error(
-      fmt::format("list {}: captures, executions, modules, rules, settings or tables expected{}",
-                  options.what, DidYouMean(options.what, kNames)),
-      ExitCode::kUsage);
+  throw Error(fmt::format("list {}: {} expected{}", options.what, Names(),
+                          DidYouMean(options.what, kNames)),
+              ExitCode::kUsage);
 }
 
 }  // namespace
@@ -119,8 +128,7 @@ void RegisterList(Verbs& verbs, ExitCode&) {
   Verb verb = verbs.Add("list", "List captures, modules, executions, rules, settings or tables");
   const auto options = std::make_shared<Options>();
   AddDatabaseOption(verb, options->database);
-  verb.Option("WHAT", options->what, "captures, executions, modules, rules, settings or tables")
-      .Required();
+  verb.Option("WHAT", options->what, Names()).Required();
   AddSettingOptions(verb, options->settings);
   AddOutputOptions(verb, options->output);
   verb.Footer(

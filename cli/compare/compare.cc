@@ -252,19 +252,19 @@ std::vector<std::string> GateFailures(Database& database, const Options& options
 }
 
 // What a person needs first is first: the error, where there is one, then the plans.
-void WriteForPeople(Database& database, const Page& page, const FailureComparison& texts,
+void WriteForPeople(Database& database, const Page& page, const FailureComparison& logs,
                     const Options& options, Output& output) {
   const TableOptions look = output.table_options();
   std::ostream& out = output.stream();
-  if (texts.any()) {
-    texts.Write(out, options.top, look);
+  if (logs.any()) {
+    logs.Write(out, options.top, look);
     if (page.HasModules()) out << '\n';
   }
-  if (page.HasCommonModules() || (page.HasModules() && !texts.any())) {
+  if (page.HasCommonModules() || (page.HasModules() && !logs.any())) {
     page.Write(out, look);
   } else if (page.HasModules()) {
     out << page.Sentence() << '\n';
-  } else if (!texts.any()) {
+  } else if (!logs.any()) {
     out << NothingToCompare(database, options.base, options.changed) << '\n';
   }
 }
@@ -284,24 +284,24 @@ void Run(const Options& options, ExitCode& exit_code) {
   std::vector<std::string> failures;
   // Severities ask every rule, which needs all of run_modules; a regression only the two runs.
   if (options.fail_on != "regression") failures = GateFailures(database, options);
-  // Before the plans of other modules are put aside: a text may be about one.
-  const FailureComparison texts(database, options.base, options.changed);
+  // Before the plans of other modules are put aside: a log may be about one.
+  const FailureComparison logs(database, options.base, options.changed);
   KeepTwoRuns(database, options);
   const Parameters pair = {{"base_run", options.base}, {"new_run", options.changed}};
   const Rows rows = ReadTable(database, "run_comparison", "*", pair, kOrder);
   const Page page(ReadDifferences(Records(rows)), options);
   const TableOptions look = output.table_options();
   if (look.for_people()) {
-    WriteForPeople(database, page, texts, options, output);
+    WriteForPeople(database, page, logs, options, output);
   } else {
-    const bool plans = !texts.any() || page.HasCommonModules();
-    const Rows& data = plans ? rows : texts.rows();
+    const bool plans = !logs.any() || page.HasCommonModules();
+    const Rows& data = plans ? rows : logs.rows();
     WriteTable(output.stream(), data.columns, data.rows, look);
   }
   output.Finish();
   if (options.fail_on == "regression") {
     failures = GateFailures(database, options);
-    for (std::string& failure : texts.Regressions(database)) failures.push_back(std::move(failure));
+    for (std::string& failure : logs.Regressions(database)) failures.push_back(std::move(failure));
   }
   for (const std::string& failure : failures)
     std::cerr << "oomdb: failed: " << Sanitize(failure) << '\n';
@@ -327,8 +327,7 @@ void RegisterCompare(Verbs& verbs, ExitCode& exit_code) {
   verb.Footer(
       "Modules are paired by name and by the shapes of their parameters and results, the rest by "
       "name alone, and the page says so. Buffers are matched by instruction and shape, then by "
-      "shape, "
-      "JAX operation and Python line; "
+      "shape, JAX operation and Python line; "
       "the rows are those of the view run_comparison. For two device memory profiles: how much "
       "more or less each Python line holds.\n"
       "When an error log says that one of the two failed, the page begins with what did not fit, "

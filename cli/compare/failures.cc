@@ -21,7 +21,7 @@ constexpr char kOrder[] =
 RunFailures ReadFailures(Database& database, const std::string& run) {
   RunFailures failures;
   for (const Record& summary : ReadView(database, "run_summaries", {{"run", run}})) {
-    failures.has_text = summary.Integer("log_count") > 0;
+    failures.has_log = summary.Integer("log_count") > 0;
     if (summary.Integer("oom_event_count") == 0) return failures;
   }
   for (const Record& row : ReadView(database, "stage_failures", {{"run", run}})) {

@@ -26,7 +26,7 @@ struct StageFailure {
 // What the error logs of a run say.
 struct RunFailures {
   std::string name;                            // As it is shown.
-  bool has_text = false;                       // Whether it has an error log at all.
+  bool has_log = false;                        // Whether it has an error log at all.
   int64_t failed_executions = 0;               // As its captures show them.
   std::map<std::string, StageFailure> stages;  // By stage: compile, run, host, chip.
   std::string main_stage;                      // What ended the program; empty: nothing failed.

@@ -113,7 +113,7 @@ std::string Was(const std::string& stage, const StageFailure& failure) {
 
 // What is said of a run whose logs do not say that it failed.
 std::string WithoutFailure(const RunFailures& run) {
-  if (run.has_text) return "has no OOM in its log";
+  if (run.has_log) return "has no OOM in its log";
   if (run.failed_executions == 0) return "has no error log";
   return fmt::format("has no error log, but {} in its capture failed",
                      Plural(run.failed_executions, "execution"));
@@ -238,7 +238,7 @@ class Page {
     const std::string& stage = base_.main_stage;
     const std::string before = fmt::format("{} {}{}", base_.name, Words(stage).failed,
                                            ByHowMuch(stage, base_.stages.at(stage)));
-    if (!new_.has_text) return fmt::format("{}; {} {}", before, new_.name, WithoutFailure(new_));
+    if (!new_.has_log) return fmt::format("{}; {} {}", before, new_.name, WithoutFailure(new_));
     return fmt::format("{} has no OOM in its log any more; {}", new_.name, before);
   }
 

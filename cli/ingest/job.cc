@@ -203,8 +203,7 @@ class Job {
       } else {
         Reject(task,
                "not in a format that oomdb reads: *.xplane.pb, *.hlo.pb, *.hlo_proto.pb, also with "
-               ".gz, "
-               ".zst or .xz; memory profiles (*.prof, *.pprof); *-buffer-assignment.txt, "
+               ".gz, .zst or .xz; memory profiles (*.prof, *.pprof); *-buffer-assignment.txt, "
                "*-memory-usage-report.txt; logs, as text");
       }
       return;
