@@ -61,8 +61,8 @@ void WriteHeadSection(const ReportPage& page);  // What happened, where, and the
 void WriteFindingsSection(const ReportPage& page);  // Why, and what to do.
 void WritePlanSection(
     const ReportPage& page);  // The plan and what is live at its peak. Requires a plan.
-void WriteRunSection(const ReportPage& page);  // What happened on the devices. Requires a run.
-void WriteErrorTextSection(const ReportPage& page);   // What the error logs say, if there are any.
+void WriteRunSection(const ReportPage& page);       // What happened on the devices. Requires a run.
+void WriteErrorLogSection(const ReportPage& page);  // What the error logs say, if there are any.
 void WriteAllocatorsSection(const ReportPage& page);  // The allocators, where there is no run.
 void WriteProfileSection(const ReportPage& page);     // Who holds the memory. Requires a profile.
 

@@ -1,5 +1,5 @@
 -- id: failure_comparison
--- title: Two runs side by side of which one fails by its error text: what did not fit, by how much,
+-- title: Two runs side by side of which one fails by its error log: what did not fit, by how much,
 --   and the buffers that make the difference
 -- empty without: oom_events
 -- columns:
@@ -11,7 +11,7 @@
 --     arguments, temps, outputs, aliased, free, largest free, TensorCore or SparseCore; of a buffer
 --     its JAX operation, else its label, else its shape
 --   change: appeared or went (also with the failure itself, where the other run has none of this
---     stage); grew, shrank or same; NULL where one of the two texts does not say it
+--     stage); grew, shrank or same; NULL where one of the two error logs does not say it
 --   base_bytes: in the base run (bytes); NULL when it is not known
 --   new_bytes: in the new run (bytes); NULL when it is not known
 --   delta_bytes: how much more the new run has (bytes); NULL when it is not known
@@ -22,14 +22,15 @@
 --   op_name: the JAX operation of the largest, of the new run where it is there
 --   source_file: its Python file
 --   source_line: its line
---   label: the instruction of the largest, as the text prints it, of the new run where it is there
--- how to read: Ask for one pair: WHERE base_run = … AND new_run = …. Of a run and stage one failure
+--   label: the instruction of the largest, as the error log prints it, of the new run where it is
+--     there
+-- how to read: Ask for one pair: WHERE base_run = … AND new_run = …. One failure of a run and stage
 --   counts: the one of its captures and hosts that is shortest of memory. Buffers are paired by
 --   shape, JAX operation and Python line; what is left by shape and operation, where lines moved;
 --   by operation and line, and by operation, so that another batch shows as a buffer that shrank or
 --   grew; then by shape and line, where operations have new names. One that no operation names can
---   only be told by its shape. A text lists its largest buffers only: one that is no larger than
---   the least of a list that may be cut (setting listed_buffers_max) has no change.
+--   only be told by its shape. An error log lists its largest buffers only: one that is no larger
+--   than the least of a list that may be cut (setting listed_buffers_max) has no change.
 CREATE VIEW failure_comparison AS
 WITH runs AS (
   SELECT DISTINCT c.run FROM captures c WHERE c.run IS NOT NULL
@@ -241,7 +242,7 @@ listed AS (
     COALESCE(u.base_count, CASE WHEN u.new_each > b.least_bytes THEN 0 END) AS base_count,
     COALESCE(u.new_count, CASE WHEN u.base_each > n.least_bytes THEN 0 END) AS new_count,
     CASE WHEN f.run IS NULL THEN 'appeared' WHEN g.run IS NULL THEN 'went' END AS with_failure,
-    -- Of equal shapes the side with fewer of them may only have been cut off.
+    -- With equal shapes, the side with fewer of them may only have been cut off.
     CASE
       WHEN u.base_shape <> u.new_shape THEN 0
       WHEN u.base_bytes < u.new_bytes AND u.base_each <= b.least_bytes THEN 1

@@ -27,25 +27,25 @@ constexpr auto kNumbers = std::to_array<NumberWords>({
     {"sparse_core_bytes", "SparseCore", ""},
 });
 
-class TextReader {
+class LogReader {
  public:
-  TextReader(Database& database, int64_t capture_id) : database_(database), id_(capture_id) {}
+  LogReader(Database& database, int64_t capture_id) : database_(database), id_(capture_id) {}
 
-  ReportErrorText Read(std::string path) {
-    text_.capture_id = id_;
-    text_.path = std::move(path);
+  ReportErrorLog Read(std::string path) {
+    log_.capture_id = id_;
+    log_.path = std::move(path);
     events_ = ReadView(database_, "oom_events", {{"capture_id", id_}}, "line, oom_event_id");
     for (const Record& row : events_) {
-      text_.events.push_back({.line = row.MaybeInteger("line"),
-                              .kind = row.Text("kind"),
-                              .fatal = row.MaybeFlag("fatal"),
-                              .memory_space = row.Text("memory_space"),
-                              .allocator = row.Text("allocator"),
-                              .message = row.Text("message"),
-                              .repeat_count = row.Integer("repeat_count")});
+      log_.events.push_back({.line = row.MaybeInteger("line"),
+                             .kind = row.Text("kind"),
+                             .fatal = row.MaybeFlag("fatal"),
+                             .memory_space = row.Text("memory_space"),
+                             .allocator = row.Text("allocator"),
+                             .message = row.Text("message"),
+                             .repeat_count = row.Integer("repeat_count")});
     }
     if (!events_.empty()) ReadMain();
-    return std::move(text_);
+    return std::move(log_);
   }
 
  private:
@@ -54,10 +54,10 @@ class TextReader {
   void ReadMain() {
     const std::vector<Record> failures = ReadView(database_, "oom_failures", {{"capture_id", id_}},
                                                   "COALESCE(fatal, 0) DESC, line DESC");
-    text_.failed = !failures.empty();
-    text_.main = text_.failed ? PlaceOf(failures.front().Integer("oom_event_id")) : 0;
-    const Record& event = events_.at(*text_.main);
-    if (!text_.failed) {
+    log_.failed = !failures.empty();
+    log_.main = log_.failed ? PlaceOf(failures.front().Integer("oom_event_id")) : 0;
+    const Record& event = events_.at(*log_.main);
+    if (!log_.failed) {
       AddNumber("needed_bytes", "needs", "arguments, outputs and temps, less aliased",
                 NeededByAnalysis(event));
       AddNumber("capacity_bytes", "capacity", "", event.MaybeInteger("capacity_bytes"));
@@ -93,7 +93,7 @@ class TextReader {
   void AddNumber(std::string_view key, std::string_view name, std::string_view words,
                  std::optional<int64_t> bytes) {
     if (bytes)
-      text_.numbers.push_back({std::string(key), std::string(name), std::string(words), *bytes});
+      log_.numbers.push_back({std::string(key), std::string(name), std::string(words), *bytes});
   }
 
   void AddNumbers(const Record& event, std::optional<int64_t> needed) {
@@ -109,26 +109,25 @@ class TextReader {
     for (const Record& row :
          ReadView(database_, "oom_parts",
                   {{"oom_event_id", event}, {"source", std::string("text")}}, "position")) {
-      text_.buffers.push_back({.bytes = row.Integer("bytes"),
-                               .count = row.Integer("count"),
-                               .shape = row.Text(row.IsNull("shape") ? "label" : "shape"),
-                               .op_name = row.Text("op_name"),
-                               .source_file = row.Text("source_file"),
-                               .source_line = row.MaybeInteger("source_line"),
-                               .padding_bytes = row.MaybeInteger("padding_bytes")});
+      log_.buffers.push_back({.bytes = row.Integer("bytes"),
+                              .count = row.Integer("count"),
+                              .shape = row.Text(row.IsNull("shape") ? "label" : "shape"),
+                              .op_name = row.Text("op_name"),
+                              .source_file = row.Text("source_file"),
+                              .source_line = row.MaybeInteger("source_line"),
+                              .padding_bytes = row.MaybeInteger("padding_bytes")});
     }
   }
 
   Database& database_;
   const int64_t id_;
   std::vector<Record> events_;
-  ReportErrorText text_;
+  ReportErrorLog log_;
 };
 
 }  // namespace
 
-std::vector<ReportErrorText> ReadReportErrorTexts(Database& database,
-                                                  const ReportCapture& capture) {
+std::vector<ReportErrorLog> ReadReportErrorLogs(Database& database, const ReportCapture& capture) {
   // The capture itself, else the logs of its run.
   Parameters which = {{"kind", std::string("oom_log")}};
   if (capture.kind == "oom_log") {
@@ -138,12 +137,12 @@ std::vector<ReportErrorText> ReadReportErrorTexts(Database& database,
   } else {
     return {};
   }
-  std::vector<ReportErrorText> texts;
+  std::vector<ReportErrorLog> logs;
   for (const Record& log : ReadView(database, "captures", which, "path, capture_id")) {
-    ReportErrorText text = TextReader(database, log.Integer("capture_id")).Read(log.Text("path"));
-    if (!text.events.empty()) texts.push_back(std::move(text));
+    ReportErrorLog read = LogReader(database, log.Integer("capture_id")).Read(log.Text("path"));
+    if (!read.events.empty()) logs.push_back(std::move(read));
   }
-  return texts;
+  return logs;
 }
 
 }  // namespace oomdb
