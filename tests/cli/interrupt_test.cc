@@ -87,7 +87,7 @@ TEST_F(InterruptTest, AWaitForAnotherWriterIsSaidAndEnds) {
   held.Begin();
   const Outcome outcome = Shell(
       "oomdb ingest --db oom.db logs 2> talk & pid=$!\n"
-      "until grep -q 'waits for another program that uses oom.db' talk; do sleep 0.01; done\n"
+      "until grep -q 'waiting for another program that uses oom.db' talk; do sleep 0.01; done\n"
       "kill -INT $pid; wait $pid");
   EXPECT_EQ(outcome.exit_code, 130);
   EXPECT_EQ(Read("talk").find("waits"), Read("talk").rfind("waits"));
