@@ -23,6 +23,7 @@ SELECT
     WHERE x.run = c.run) AS device_count,
   (SELECT COUNT(*) FROM captures x JOIN oom_events o ON o.capture_id = x.capture_id
     WHERE x.run = c.run) AS oom_event_count,
-  (SELECT MAX(j.hosts) FROM jobs j WHERE j.run = c.run) AS job_host_count
+  MAX(j.hosts) AS job_host_count
 FROM captures c
+LEFT JOIN jobs j ON j.run = c.run
 GROUP BY c.run;
