@@ -252,35 +252,17 @@ void CaptureWriter::Add(const OomEventFact& fact) {
   if (fact.fatal.has_value()) fatal = *fact.fatal;
   summary_.fatal_oom_events += fatal.value_or(0);
   summary_.advice_oom_events += fatal.value_or(1) == 0;
-  state_->tables.oom_events.Add({NextId(kOomEvent),
-                                 summary_.capture_id,
-                                 fact.line,
-                                 Text(fact.kind),
-                                 fatal,
-                                 Text(fact.error_code),
-                                 Text(fact.memory_space),
-                                 fact.device,
-                                 Text(fact.allocator),
-                                 Text(fact.module_name),
-                                 fact.requested_bytes,
-                                 fact.capacity_bytes,
-                                 fact.used_bytes,
-                                 fact.exceeded_bytes,
-                                 fact.total_bytes,
-                                 fact.reserved_bytes,
-                                 fact.program_bytes,
-                                 fact.arguments_bytes,
-                                 fact.temp_bytes,
-                                 fact.output_bytes,
-                                 fact.alias_bytes,
-                                 fact.constant_bytes,
-                                 fact.free_bytes,
-                                 fact.largest_free_bytes,
-                                 fact.fragmentation_bytes,
-                                 fact.tensor_core_bytes,
-                                 fact.sparse_core_bytes,
-                                 fact.repeat_count,
-                                 Text(fact.message)});
+  state_->tables.oom_events.Add(
+      {NextId(kOomEvent),       summary_.capture_id,      fact.line,
+       Text(fact.kind),         Text(fact.form),          fatal,
+       Text(fact.error_code),   Text(fact.memory_space),  fact.device,
+       Text(fact.allocator),    Text(fact.module_name),   fact.requested_bytes,
+       fact.capacity_bytes,     fact.used_bytes,          fact.exceeded_bytes,
+       fact.total_bytes,        fact.reserved_bytes,      fact.program_bytes,
+       fact.arguments_bytes,    fact.temp_bytes,          fact.output_bytes,
+       fact.alias_bytes,        fact.constant_bytes,      fact.free_bytes,
+       fact.largest_free_bytes, fact.fragmentation_bytes, fact.tensor_core_bytes,
+       fact.sparse_core_bytes,  fact.repeat_count,        Text(fact.message)});
 }
 
 void CaptureWriter::Add(const OomBufferFact& fact) {
