@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "cli/nearest.h"
+#include "cli/open_captures.h"
 #include "cli/options.h"
 #include "cli/verbs.h"
 #include "cli/writing.h"
@@ -35,30 +36,24 @@ std::optional<int64_t> ParseId(const std::string& text) {
 }
 
 // Throws Error when there is none: a misspelt name must not look like success.
-Rows Find(Database& database, const Options& options) {
+std::vector<Record> Find(Database& database, const Options& options) {
+  constexpr std::string_view kOrder = "path, capture_id";
   if (!options.run.empty()) {
-    Rows found =
-        Query(database,
-              "SELECT capture_id, path FROM captures WHERE run = :run ORDER BY path, capture_id",
-              {{"run", options.run}});
-    if (!found.rows.empty()) return found;
-    std::vector<std::string> runs;
-    for (const Row& row :
-         Query(database, "SELECT DISTINCT run FROM captures WHERE run IS NOT NULL").rows) {
-      runs.push_back(std::get<std::string>(row[0]));
-    }
-    throw Error(fmt::format("no run {}{}", options.run, DidYouMean(options.run, runs)));
+    std::vector<Record> found = ReadView(database, "captures", {{"run", options.run}}, kOrder);
+    if (!found.empty()) return found;
+    throw Error(
+        fmt::format("no run {}{}", options.run, DidYouMean(options.run, RunNames(database))));
   }
   const std::optional<int64_t> id = ParseId(options.capture);
   const std::string absolute =
       std::filesystem::absolute(options.capture).lexically_normal().string();
-  Rows found = Query(database,
-                     "SELECT capture_id, path FROM captures WHERE capture_id = :id OR path = "
-                     ":given OR path = :absolute ORDER BY path, capture_id",
-                     {{"id", id.has_value() ? Value(*id) : Value()},
-                      {"given", options.capture},
-                      {"absolute", absolute}});
-  if (found.rows.empty()) {
+  std::vector<Record> found =
+      ReadViewWhere(database, "captures", "capture_id = :id OR path = :given OR path = :absolute",
+                    {{"id", id.has_value() ? Value(*id) : Value()},
+                     {"given", options.capture},
+                     {"absolute", absolute}},
+                    kOrder);
+  if (found.empty()) {
     throw Error(fmt::format("no capture {}; `oomdb list captures` names them", options.capture));
   }
   return found;
@@ -69,12 +64,12 @@ void Run(const Options& options) {
     throw Error("forget: one of --run and --capture is needed", ExitCode::kUsage);
   }
   Database database = OpenToWrite(RequireDatabase(options.database), /*must_exist=*/true);
-  const Rows found = Find(database, options);
+  const std::vector<Record> found = Find(database, options);
   std::vector<int64_t> ids;
-  for (const Row& row : found.rows) ids.push_back(std::get<int64_t>(row[0]));
+  for (const Record& capture : found) ids.push_back(capture.Integer("capture_id"));
   ForgetCaptures(database, ids);
-  for (const Row& row : found.rows)
-    std::cerr << "forgotten: " << Sanitize(std::get<std::string>(row[1])) << '\n';
+  for (const Record& capture : found)
+    std::cerr << "forgotten: " << Sanitize(capture.Text("path")) << '\n';
 }
 
 }  // namespace

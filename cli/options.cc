@@ -28,8 +28,8 @@ namespace fs = std::filesystem;
 std::vector<std::string> SettingNames() {
   Database database = Database::Throwaway({});
   std::vector<std::string> names;
-  for (const Row& row : Query(database, "SELECT name FROM settings ORDER BY name").rows) {
-    names.push_back(std::get<std::string>(row[0]));
+  for (const Record& row : ReadView(database, "settings", {}, "name")) {
+    names.push_back(row.Text("name"));
   }
   return names;
 }

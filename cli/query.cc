@@ -107,10 +107,8 @@ void Run(const Options& options) {
   sink.columns = [&](std::vector<std::string> columns) {
     TableOptions look = output.table_options();
     look.human = options.human;
-    const bool for_people =
-        look.format == TableFormat::kTable || look.format == TableFormat::kMarkdown;
     for (const std::string& column : columns) {
-      sentences.push_back(options.human && for_people && IsSentence(column));
+      sentences.push_back(look.human && look.for_people() && IsSentence(column));
     }
     table.emplace(output.stream(), std::move(columns), look);
   };

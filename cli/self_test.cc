@@ -54,7 +54,7 @@ class Reasons : public IngestObserver {
 
 struct Check {
   std::string what;
-  std::string sql;
+  std::string columns, rows;  // As after SELECT and after FROM.
   Row expected;
 };
 
@@ -63,31 +63,33 @@ std::vector<Check> Checks() {
   const std::string text = "jit_step";
   return {
       {"the capture is whole",
-       "SELECT run, host, kind, status FROM captures",
+       "run, host, kind, status",
+       "captures",
        {std::string("run1"), std::string("built-in"), std::string("xplane"),
         std::string("complete")}},
       {"the plan is read",
-       "SELECT name, program_id, parameter_bytes, output_bytes, temp_bytes, plan_bytes FROM "
+       "name, program_id, parameter_bytes, output_bytes, temp_bytes, plan_bytes",
        "modules",
        {text, int64_t{7}, Truth::kParameterBytes, Truth::kOutputBytes, Truth::kTempBytes,
         Truth::kPlanBytes}},
       {"the heap is replayed",
-       "SELECT heap_peak_bytes, peak_bytes FROM modules",
+       "heap_peak_bytes, peak_bytes",
+       "modules",
        {Truth::kTempBytes, Truth::kPlanBytes}},
       {"the allocator is measured",
-       "SELECT name, capacity_bytes, capture_peak_bytes, reconciliation_breaks FROM allocators",
+       "name, capacity_bytes, capture_peak_bytes, reconciliation_breaks",
+       "allocators",
        {std::string("GPU_0_bfc"), Truth::kCapacityBytes,
         Truth::kParameterBytes + Truth::kOutputBytes, int64_t{0}}},
       {"the failed execution is recognised",
-       "SELECT module_name, launched, failed FROM executions",
+       "module_name, launched, failed",
+       "executions",
        {text, int64_t{0}, int64_t{1}}},
       {"the cause is found",
-       "SELECT f.severity, f.module_name, f.bytes FROM findings f JOIN modules m ON m.module_id = "
-       "f.module_id WHERE f.bytes = m.plan_bytes",
+       "severity, module_name, bytes",
+       fmt::format("findings WHERE bytes = {}", Truth::kPlanBytes),
        {std::string("error"), text, Truth::kPlanBytes}},
-      {"the database is sound",
-       "SELECT COUNT(*) FROM ingest_issues WHERE severity = 'error'",
-       {int64_t{0}}},
+      {"the database is sound", "COUNT(*)", "ingest_issues WHERE severity = 'error'", {int64_t{0}}},
   };
 }
 
@@ -113,7 +115,7 @@ std::string Describe(const Row& row) {
 std::string Difference(Database& database, const Check& check) {
   std::vector<Row> rows;
   QueryInSandbox(
-      database, check.sql, {}, {},
+      database, fmt::format("SELECT {} FROM {}", check.columns, check.rows), {}, {},
       {[](std::vector<std::string>) {}, [&](Row row) { rows.push_back(std::move(row)); }});
   if (rows.size() == 1 && rows[0] == check.expected) return "";
   return rows.size() == 1 ? Describe(rows[0]) : fmt::format("{} rows", rows.size());

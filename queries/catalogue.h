@@ -1,7 +1,7 @@
 // What the SQL files of this room say about themselves, and the views that follow from all of them.
 //
 // One file is one view. Where it lies says what it is:
-//   facts/…, report/…, compare/…    building blocks, for people too
+//   facts/…, report/…, compare/…, check/…   building blocks, for people too
 //   diagnoses/<rule>.sql            a rule: one row per finding
 //   diagnoses/items/<rule>_items.sql        the evidence behind its findings
 //   diagnoses/remedies/<rule>_remedies.sql  what to do about them
@@ -34,7 +34,7 @@
 
 namespace oomdb {
 
-enum class ViewKind { kFact, kReport, kCompare, kRule, kItems, kRemedies, kGenerated };
+enum class ViewKind { kFact, kReport, kCompare, kCheck, kRule, kItems, kRemedies, kGenerated };
 
 struct ColumnMeaning {
   std::string name;

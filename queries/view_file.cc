@@ -28,9 +28,10 @@ ViewKind KindOf(std::string_view path) {
   if (StartsWith(path, "diagnoses/remedies/")) return ViewKind::kRemedies;
   if (StartsWith(path, "diagnoses/")) return ViewKind::kRule;
   if (StartsWith(path, "compare/")) return ViewKind::kCompare;
+  if (StartsWith(path, "check/")) return ViewKind::kCheck;
   if (StartsWith(path, "facts/")) return ViewKind::kFact;
   if (StartsWith(path, "report/")) return ViewKind::kReport;
-  throw Error(fmt::format("{}: not in facts/, report/, compare/ or diagnoses/", path));
+  throw Error(fmt::format("{}: not in facts/, report/, compare/, check/ or diagnoses/", path));
 }
 
 // Where a key's text goes; null for a key that no header has.

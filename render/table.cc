@@ -110,9 +110,7 @@ TableWriter::TableWriter(std::ostream& out, std::vector<std::string> columns, Ta
 }
 
 void TableWriter::AddRow(std::vector<Cell> row) {
-  const bool aligned =
-      options_.format == TableFormat::kTable || options_.format == TableFormat::kMarkdown;
-  if (aligned && !header_written_) {
+  if (options_.for_people() && !header_written_) {
     buffered_.push_back(std::move(row));
     if (buffered_.size() >= kMeasuredRows) WriteBufferedRows();
     return;

@@ -28,6 +28,11 @@ struct TableOptions {
   bool fit = false;
   size_t width = 100;
   bool color = false;  // table only.
+
+  // Whether people read it: sentences and units then, else all rows and exact numbers.
+  bool for_people() const {
+    return format == TableFormat::kTable || format == TableFormat::kMarkdown;
+  }
 };
 
 // Writes rows as they come; memory stays bounded however many there are. In detail:

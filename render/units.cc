@@ -9,6 +9,7 @@
 #include <limits>
 #include <optional>
 
+#include "base/ascii.h"
 #include "base/error.h"
 
 namespace oomdb {
@@ -28,8 +29,6 @@ std::string ThreeFigures(double value) {
   if (value < 99.95) return fmt::format("{:.1f}", value);
   return fmt::format("{:.0f}", value);
 }
-
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 // Would this character make a following digit part of a name or of a longer number?
 bool JoinsNumber(char c) {

@@ -7,7 +7,13 @@
 #include <stdexcept>
 #include <utility>
 
+#include "schema/text.h"
+
 namespace oomdb {
+SqlValue TextOrNull(std::string_view text) {
+  return text.empty() ? SqlValue() : SqlValue(CleanText(text));
+}
+
 void SqlValue::Bind(SQLite::Statement& statement, int index) const {
   if (const auto* number = std::get_if<int64_t>(&value_)) {
     statement.bind(index, *number);

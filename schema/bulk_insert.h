@@ -41,6 +41,9 @@ class SqlValue {
   std::variant<std::monostate, int64_t, double, std::string> value_;
 };
 
+// A text from a capture, made clean; NULL when it is empty.
+SqlValue TextOrNull(std::string_view text);
+
 class BulkInsert {
  public:
   // `columns`: comma-separated names; each row gives as many cells. `statements` must outlive this.

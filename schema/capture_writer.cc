@@ -25,12 +25,8 @@ namespace {
 // Issues that the summary carries; all of them are stored.
 constexpr size_t kMaxSummaryIssues = 20;
 
-SqlValue Text(std::string_view text) {
-  return text.empty() ? SqlValue() : SqlValue(CleanText(text));
-}
-
 SqlValue OptionalText(const std::optional<std::string>& text) {
-  return text.has_value() ? Text(*text) : SqlValue();
+  return text.has_value() ? TextOrNull(*text) : SqlValue();
 }
 
 int64_t NowUnixNs() {
@@ -151,8 +147,8 @@ void CaptureWriter::Add(const CaptureFact& fact) {
 
 void CaptureWriter::Add(const IssueFact& fact) {
   const InPhase writing(Phase::kWrite);
-  state_->tables.issues.Add(
-      {summary_.capture_id, fact.severity, CleanText(fact.what), Text(fact.detail), fact.count});
+  state_->tables.issues.Add({summary_.capture_id, fact.severity, CleanText(fact.what),
+                             TextOrNull(fact.detail), fact.count});
   ++summary_.issue_count;
   summary_.damaged = summary_.damaged || fact.severity == "error";
   if (summary_.issues.size() < kMaxSummaryIssues) summary_.issues.push_back(fact);
@@ -161,8 +157,8 @@ void CaptureWriter::Add(const IssueFact& fact) {
 void CaptureWriter::Add(const DeviceFact& fact) {
   const InPhase writing(Phase::kWrite);
   state_->tables.devices.Add({NextId(kDevice), summary_.capture_id, fact.ordinal,
-                              fact.local_ordinal, fact.kind, Text(fact.name), Text(fact.vendor),
-                              fact.memory_bytes});
+                              fact.local_ordinal, fact.kind, TextOrNull(fact.name),
+                              TextOrNull(fact.vendor), fact.memory_bytes});
 }
 
 void CaptureWriter::Add(const ModuleFact& fact) {
@@ -174,8 +170,8 @@ void CaptureWriter::Add(const ModuleFact& fact) {
     has_plan_ = has_plan_ || fact.plan->has_buffer_assignment;
   }
   state_->tables.modules.Add({NextId(kModule), summary_.capture_id, plan_id, fact.program_id,
-                              CleanText(fact.name), Text(fact.hlo_hash), Text(fact.platform),
-                              fact.execution_count});
+                              CleanText(fact.name), TextOrNull(fact.hlo_hash),
+                              TextOrNull(fact.platform), fact.execution_count});
 }
 
 void CaptureWriter::Add(const AllocatorFact& fact) {
@@ -211,7 +207,7 @@ void CaptureWriter::Add(const ExecutionFact& fact) {
                                  fact.output_bytes,
                                  fact.temp_bytes,
                                  fact.wait_ns,
-                                 Text(fact.wait_evidence),
+                                 TextOrNull(fact.wait_evidence),
                                  fact.retry_count,
                                  fact.failed_allocation_index,
                                  state_->strings.Intern(fact.thread),
@@ -230,7 +226,7 @@ void CaptureWriter::Add(const AllocationFact& fact) {
       {NextId(kAllocation), summary_.capture_id, Id(kAllocator, fact.allocator), fact.address,
        fact.requested_bytes, fact.bytes, fact.alloc_ns, fact.free_ns, fact.in_use_after_bytes,
        fact.fragmentation, Id(kExecution, fact.execution), Id(kModule, fact.module),
-       fact.allocation_index, Text(fact.purpose), state_->strings.Intern(fact.origin),
+       fact.allocation_index, TextOrNull(fact.purpose), state_->strings.Intern(fact.origin),
        Id(kEvent, fact.alloc_event), Id(kEvent, fact.free_event)});
 }
 
@@ -252,41 +248,62 @@ void CaptureWriter::Add(const OomEventFact& fact) {
   if (fact.fatal.has_value()) fatal = *fact.fatal;
   summary_.fatal_oom_events += fatal.value_or(0);
   summary_.advice_oom_events += fatal.value_or(1) == 0;
-  state_->tables.oom_events.Add(
-      {NextId(kOomEvent),       summary_.capture_id,      fact.line,
-       Text(fact.kind),         Text(fact.form),          fatal,
-       Text(fact.error_code),   Text(fact.memory_space),  fact.device,
-       Text(fact.allocator),    Text(fact.module_name),   fact.requested_bytes,
-       fact.capacity_bytes,     fact.used_bytes,          fact.exceeded_bytes,
-       fact.total_bytes,        fact.reserved_bytes,      fact.program_bytes,
-       fact.arguments_bytes,    fact.temp_bytes,          fact.output_bytes,
-       fact.alias_bytes,        fact.constant_bytes,      fact.free_bytes,
-       fact.largest_free_bytes, fact.fragmentation_bytes, fact.tensor_core_bytes,
-       fact.sparse_core_bytes,  fact.repeat_count,        Text(fact.message)});
+  state_->tables.oom_events.Add({NextId(kOomEvent),
+                                 summary_.capture_id,
+                                 fact.line,
+                                 TextOrNull(fact.kind),
+                                 TextOrNull(fact.form),
+                                 fatal,
+                                 TextOrNull(fact.error_code),
+                                 TextOrNull(fact.memory_space),
+                                 fact.device,
+                                 TextOrNull(fact.allocator),
+                                 TextOrNull(fact.module_name),
+                                 fact.requested_bytes,
+                                 fact.capacity_bytes,
+                                 fact.used_bytes,
+                                 fact.exceeded_bytes,
+                                 fact.total_bytes,
+                                 fact.reserved_bytes,
+                                 fact.program_bytes,
+                                 fact.arguments_bytes,
+                                 fact.temp_bytes,
+                                 fact.output_bytes,
+                                 fact.alias_bytes,
+                                 fact.constant_bytes,
+                                 fact.free_bytes,
+                                 fact.largest_free_bytes,
+                                 fact.fragmentation_bytes,
+                                 fact.tensor_core_bytes,
+                                 fact.sparse_core_bytes,
+                                 fact.repeat_count,
+                                 TextOrNull(fact.message)});
 }
 
 void CaptureWriter::Add(const OomBufferFact& fact) {
   const InPhase writing(Phase::kWrite);
-  state_->tables.oom_buffers.Add(
-      {Id(kOomEvent, fact.event), fact.position, fact.bytes, fact.unpadded_bytes,
-       fact.padding_bytes, Text(fact.shape), Text(fact.op_name), Text(fact.source_file),
-       fact.source_line, Text(fact.label), Text(fact.allocation_type), Text(fact.plain_shape),
-       fact.dense_bytes, fact.tiled_bytes, fact.count});
+  state_->tables.oom_buffers.Add({Id(kOomEvent, fact.event), fact.position, fact.bytes,
+                                  fact.unpadded_bytes, fact.padding_bytes, TextOrNull(fact.shape),
+                                  TextOrNull(fact.op_name), TextOrNull(fact.source_file),
+                                  fact.source_line, TextOrNull(fact.label),
+                                  TextOrNull(fact.allocation_type), TextOrNull(fact.plain_shape),
+                                  fact.dense_bytes, fact.tiled_bytes, fact.count});
 }
 
 void CaptureWriter::Add(const OomChunkFact& fact) {
   const InPhase writing(Phase::kWrite);
   state_->tables.oom_chunks.Add({Id(kOomEvent, fact.event), fact.position, fact.region,
                                  fact.address, fact.bytes, static_cast<int64_t>(fact.in_use),
-                                 Text(fact.op_name)});
+                                 TextOrNull(fact.op_name)});
 }
 
 void CaptureWriter::Add(const ProfileSampleFact& fact) {
   const InPhase writing(Phase::kWrite);
   ++summary_.samples;
-  state_->tables.samples.Add({summary_.capture_id, Text(fact.kind), Text(fact.device), fact.bytes,
-                              fact.count, Text(fact.stack), Text(fact.source_file),
-                              fact.source_line, Text(fact.function_name)});
+  state_->tables.samples.Add({summary_.capture_id, TextOrNull(fact.kind), TextOrNull(fact.device),
+                              fact.bytes, fact.count, TextOrNull(fact.stack),
+                              TextOrNull(fact.source_file), fact.source_line,
+                              TextOrNull(fact.function_name)});
 }
 
 void CaptureWriter::WriteLabels(const std::optional<std::string>& run,
@@ -370,9 +387,9 @@ CaptureSummary CaptureWriter::Commit(const std::map<std::string, std::string>& l
   state_->tables.captures.Add(
       {summary_.capture_id, OptionalText(summary_.run), OptionalText(summary_.host),
        capture_->process_index, CleanText(source_.path), source_.content_hash, source_.bytes,
-       summary_.kind, std::string(summary_.truncated ? "truncated" : "complete"), Text(note),
-       Text(capture_->jax_version), capture_->started_unix_ns, capture_->duration_ns, NowUnixNs(),
-       std::string(kVersion)});
+       summary_.kind, std::string(summary_.truncated ? "truncated" : "complete"), TextOrNull(note),
+       TextOrNull(capture_->jax_version), capture_->started_unix_ns, capture_->duration_ns,
+       NowUnixNs(), std::string(kVersion)});
   Flush();
   WriteLabels(summary_.run, labels);
   state_->Commit();

@@ -15,10 +15,6 @@ namespace {
 // A buffer's public id is module_id * 2^24 + position (queries/facts/buffers.sql).
 constexpr size_t kMaxBuffers = size_t{1} << 24;
 
-SqlValue Text(std::string_view text) {
-  return text.empty() ? SqlValue() : SqlValue(CleanText(text));
-}
-
 SqlValue Flag(bool flag) { return SqlValue(int64_t{flag}); }
 
 SqlValue Flag(const std::optional<bool>& flag) {
@@ -99,7 +95,7 @@ void PlanWriter::WriteTotals(int64_t plan_id, const std::string& hash, const Pla
               known(classes_known, plan.thread_local_bytes),
               known(plan.has_buffer_assignment, plan.plan_bytes),
               known(classes_known, plan.heap_peak_bytes),
-              known(plan.has_buffer_assignment, plan.peak_bytes), Text(plan.shape_signature),
+              known(plan.has_buffer_assignment, plan.peak_bytes), TextOrNull(plan.shape_signature),
               plan.num_partitions, plan.replica_count});
   if (!classes_known) return;
   for (const PlanMemory& space : plan.spaces) {
@@ -113,7 +109,7 @@ void PlanWriter::WriteAllocations(int64_t plan_id, const Plan& plan) {
   for (const PlanAllocation& allocation : plan.allocations) {
     allocations_.Add({plan_id, allocation.index, allocation.memory_space,
                       std::string(ToString(allocation.allocation_class)), allocation.bytes,
-                      allocation.parameter_number, Text(allocation.parameter_shape_index),
+                      allocation.parameter_number, TextOrNull(allocation.parameter_shape_index),
                       strings_.Intern(allocation.shape), Flag(allocation.aliased_output),
                       Flag(allocation.is_tuple), strings_.Intern(allocation.sharding),
                       allocation.shard_count});
@@ -123,7 +119,7 @@ void PlanWriter::WriteAllocations(int64_t plan_id, const Plan& plan) {
     // does.
     outputs_.Add({plan_id, output.position,
                   strings_.Intern(output.shape.empty() ? "?" : output.shape), output.bytes,
-                  Flag(output.aliased), Name(output.role), Text(output.opcode),
+                  Flag(output.aliased), Name(output.role), TextOrNull(output.opcode),
                   strings_.Intern(output.instruction), output.memory_space});
   }
 }
@@ -142,12 +138,12 @@ void PlanWriter::WriteBuffers(int64_t plan_id, const Plan& plan) {
                   buffer.bytes,
                   buffer.unpadded_bytes,
                   buffer.offset_bytes,
-                  Text(buffer.dtype),
+                  TextOrNull(buffer.dtype),
                   strings_.Intern(buffer.shape),
                   strings_.Intern(buffer.layout),
                   strings_.Intern(buffer.instruction),
-                  Text(buffer.shape_index),
-                  Text(buffer.opcode),
+                  TextOrNull(buffer.shape_index),
+                  TextOrNull(buffer.opcode),
                   strings_.Intern(buffer.op_name),
                   strings_.Intern(buffer.source_file),
                   buffer.source_line,

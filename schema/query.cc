@@ -269,6 +269,14 @@ StatementPtr Prepare(sqlite3* handle, const Sandbox& sandbox, std::string_view* 
   return statement;
 }
 
+Rows Select(Database& database, std::string_view columns, std::string_view view,
+            std::string_view condition, const Parameters& parameters, std::string_view order) {
+  std::string sql = fmt::format("SELECT {} FROM {}", columns, view);
+  if (!condition.empty()) sql += fmt::format(" WHERE {}", condition);
+  if (!order.empty()) sql += fmt::format(" ORDER BY {}", order);
+  return Query(database, sql, parameters);
+}
+
 }  // namespace
 
 Rows Query(Database& database, const std::string& sql, const Parameters& parameters) {
@@ -338,10 +346,26 @@ std::optional<bool> Record::MaybeFlag(std::string_view column) const {
   return number ? std::optional<bool>(*number != 0) : std::nullopt;
 }
 
+Record Record::Without(std::string_view column) const {
+  Record record = *this;
+  const auto found = columns_->find(column);
+  if (found != columns_->end()) record.cells_[found->second] = std::monostate();
+  return record;
+}
+
 bool Record::Flag(std::string_view column) const { return Integer(column) != 0; }
 
-std::vector<Record> ReadView(Database& database, std::string_view view, const Parameters& where,
-                             std::string_view order) {
+std::vector<Record> Records(Rows rows) {
+  auto columns = std::make_shared<Record::Columns>();
+  for (size_t i = 0; i < rows.columns.size(); ++i) columns->emplace(rows.columns[i], i);
+  std::vector<Record> records;
+  records.reserve(rows.rows.size());
+  for (Row& row : rows.rows) records.emplace_back(columns, std::move(row));
+  return records;
+}
+
+Rows ReadTable(Database& database, std::string_view view, std::string_view columns,
+               const Parameters& where, std::string_view order) {
   std::string condition;
   Parameters values;
   for (const auto& [column, value] : where) {
@@ -353,22 +377,22 @@ std::vector<Record> ReadView(Database& database, std::string_view view, const Pa
       values[column] = value;
     }
   }
-  return ReadViewWhere(database, view, condition, values, order);
+  return Select(database, columns, view, condition, values, order);
+}
+
+std::vector<Record> ReadView(Database& database, std::string_view view, const Parameters& where,
+                             std::string_view order) {
+  return Records(ReadTable(database, view, "*", where, order));
 }
 
 std::vector<Record> ReadViewWhere(Database& database, std::string_view view,
                                   std::string_view condition, const Parameters& parameters,
                                   std::string_view order) {
-  std::string sql = fmt::format("SELECT * FROM {}", view);
-  if (!condition.empty()) sql += fmt::format(" WHERE {}", condition);
-  if (!order.empty()) sql += fmt::format(" ORDER BY {}", order);
-  Rows found = Query(database, sql, parameters);
-  auto columns = std::make_shared<Record::Columns>();
-  for (size_t i = 0; i < found.columns.size(); ++i) columns->emplace(found.columns[i], i);
-  std::vector<Record> records;
-  records.reserve(found.rows.size());
-  for (Row& row : found.rows) records.emplace_back(columns, std::move(row));
-  return records;
+  return Records(Select(database, "*", view, condition, parameters, order));
+}
+
+int64_t SettingOf(Database& database, const std::string& name) {
+  return ReadView(database, "settings", {{"name", name}}).at(0).Integer("setting");
 }
 
 void RunWithin(Database& database, const SandboxLimits& limits, const std::function<void()>& work) {

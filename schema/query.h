@@ -54,6 +54,8 @@ class Record {
   bool Flag(std::string_view column) const;  // A 0/1 column.
   std::optional<int64_t> MaybeInteger(std::string_view column) const;
   std::optional<bool> MaybeFlag(std::string_view column) const;
+  // The same row with NULL in a column, where it has that column.
+  Record Without(std::string_view column) const;
 
  private:
   std::shared_ptr<const Columns> columns_;  // Of all rows of a query.
@@ -70,6 +72,16 @@ std::vector<Record> ReadView(Database& database, std::string_view view,
 std::vector<Record> ReadViewWhere(Database& database, std::string_view view,
                                   std::string_view condition, const Parameters& parameters = {},
                                   std::string_view order = {});
+
+// The same for who writes them out: with `columns`, a list as after SELECT.
+Rows ReadTable(Database& database, std::string_view view, std::string_view columns,
+               const Parameters& where = {}, std::string_view order = {});
+
+// Rows by the names of their columns.
+std::vector<Record> Records(Rows rows);
+
+// A setting, by its name in the table `settings`.
+int64_t SettingOf(Database& database, const std::string& name);
 
 struct SandboxLimits {
   std::chrono::milliseconds timeout = std::chrono::seconds(60);

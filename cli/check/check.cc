@@ -121,7 +121,7 @@ void RegisterCheck(Verbs& verbs, ExitCode& exit_code) {
       .Type("SIZE");
   verb.Option("--baseline", options->baseline, "The run to compare with").Type("RUN");
   verb.Option("--max-regression", options->max_regression,
-              "Fail when a module's peak is more above that of its namesake in --baseline")
+              "Fail when a module's peak exceeds the same module's peak in --baseline by more")
       .Type("PERCENT");
   verb.Option("--fail-on", options->fail_on, "Fail on findings of this severity or worse")
       .Type("error|warning");

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "cli/nearest.h"
+#include "cli/open_captures.h"
 #include "render/terminal.h"
 #include "render/units.h"
 #include "schema/query.h"
@@ -16,21 +17,19 @@
 namespace oomdb {
 namespace {
 
-// Of captures c: the run that is asked for; else all but the one that is compared with.
-constexpr const char* kInScope =
-    "(:run IS NULL OR c.run = :run) AND (:baseline IS NULL OR c.run IS NULL OR c.run <> :baseline)";
-
-int64_t Number(const Value& value) { return std::get<int64_t>(value); }
-
-std::string Text(const Value& value) {
-  const auto* text = std::get_if<std::string>(&value);
-  return text == nullptr ? "-" : *text;
+// What is looked at of a view with a column run: the run that is asked for; else all but the one
+// that is compared with. In the order of `order`.
+std::vector<Record> InScope(Database& database, std::string_view view, const GateLimits& limits,
+                            std::string_view order) {
+  const auto or_null = [](const std::string& text) { return text.empty() ? Value() : Value(text); };
+  return ReadViewWhere(
+      database, view,
+      "(:run IS NULL OR run = :run) AND (:baseline IS NULL OR run IS NULL OR run <> :baseline)",
+      {{"run", or_null(limits.run)}, {"baseline", or_null(limits.baseline)}}, order);
 }
 
-Value OrNull(const std::string& text) { return text.empty() ? Value() : Value(text); }
-
-Parameters Scope(const GateLimits& limits) {
-  return {{"run", OrNull(limits.run)}, {"baseline", OrNull(limits.baseline)}};
+std::string Name(const Record& row, std::string_view column) {
+  return row.IsNull(column) ? "-" : row.Text(column);
 }
 
 // Two sizes of one sentence; in bytes where rounded they would look alike.
@@ -40,131 +39,96 @@ std::pair<std::string, std::string> Sizes(int64_t found, int64_t limit) {
 }
 
 void CheckBudget(Database& database, const GateLimits& limits, GateReport& report) {
-  // What never ran counts only when nothing of its capture is larger.
-  const Rows found = Query(
-      database,
-      fmt::format("WITH seen AS (SELECT c.run, m.name, m.plan_bytes, m.execution_count, "
-                  "ROW_NUMBER() OVER (PARTITION BY m.capture_id ORDER BY m.plan_bytes DESC, "
-                  "m.module_id) AS place FROM modules m JOIN captures c ON c.capture_id = "
-                  "m.capture_id WHERE m.plan_bytes IS NOT NULL AND {}) SELECT run, name, "
-                  "MAX(plan_bytes) FROM seen WHERE execution_count > 0 OR place = 1 GROUP BY run, "
-                  "name ORDER BY run, name",
-                  kInScope),
-      Scope(limits));
-  for (const Row& row : found.rows) {
-    GateCase one = {"budget", fmt::format("{} ({})", Text(row[1]), Text(row[0])), ""};
-    if (Number(row[2]) > *limits.budget_bytes) {
-      const auto [needs, budget] = Sizes(Number(row[2]), *limits.budget_bytes);
-      one.failure = fmt::format("{} of {} needs {} (read); the budget is {}", Text(row[1]),
-                                Text(row[0]), needs, budget);
+  bool any = false;
+  for (const Record& row : InScope(database, "gate_modules", limits, "run, module_name")) {
+    if (row.IsNull("plan_bytes")) continue;
+    any = true;
+    const std::string module = Name(row, "module_name"), run = Name(row, "run");
+    GateCase one = {"budget", fmt::format("{} ({})", module, run), ""};
+    if (const int64_t bytes = row.Integer("plan_bytes"); bytes > *limits.budget_bytes) {
+      const auto [needs, budget] = Sizes(bytes, *limits.budget_bytes);
+      one.failure =
+          fmt::format("{} of {} needs {} (read); the budget is {}", module, run, needs, budget);
     }
     report.cases.push_back(std::move(one));
   }
-  if (found.rows.empty())
-    report.unchecked.push_back({"budget", "", "no module with a buffer assignment"});
+  if (!any) report.unchecked.push_back({"budget", "", "no module with a buffer assignment"});
 }
 
 void CheckGrowth(Database& database, const GateLimits& limits, GateReport& report) {
-  // A device on which no module ran often enough says nothing; one that did and doesn't grow has no
-  // row in `growth`.
-  const Rows found = Query(
-      database,
-      fmt::format("WITH watched AS (SELECT e.capture_id, e.device_id, m.name, ROW_NUMBER() OVER "
-                  "(PARTITION BY e.device_id ORDER BY COUNT(*) DESC, MIN(e.execution_id)) AS place "
-                  "FROM executions e JOIN modules m ON m.module_id = e.module_id WHERE e.device_id "
-                  "IS NOT NULL AND e.in_use_at_start_bytes IS NOT NULL GROUP BY e.capture_id, "
-                  "e.device_id, m.module_id, m.name HAVING COUNT(*) >= (SELECT s.setting FROM "
-                  "settings s WHERE s.name = 'growth_min_executions')) SELECT c.run, c.host, "
-                  "d.ordinal, COALESCE(n.name, w.name), COALESCE(g.growth_bytes, 0) FROM watched w "
-                  "JOIN captures c ON c.capture_id = w.capture_id JOIN devices d ON d.device_id = "
-                  "w.device_id LEFT JOIN growth g ON g.device_id = w.device_id LEFT JOIN modules n "
-                  "ON n.module_id = g.module_id WHERE w.place = 1 AND {} ORDER BY c.run, c.host, "
-                  "d.ordinal, c.content_hash",
-                  kInScope),
-      Scope(limits));
-  for (const Row& row : found.rows) {
-    const std::string where =
-        fmt::format("{} / {} device {}", Text(row[0]), Text(row[1]), Number(row[2]));
-    GateCase one = {"max-growth", fmt::format("{} ({})", Text(row[3]), where), ""};
-    if (Number(row[4]) > *limits.max_growth_bytes) {
-      const auto [grows, most] = Sizes(Number(row[4]), *limits.max_growth_bytes);
+  const std::vector<Record> found =
+      InScope(database, "gate_devices", limits, "run, host, device, content_hash");
+  for (const Record& row : found) {
+    const std::string module = Name(row, "module_name");
+    const std::string where = fmt::format("{} / {} device {}", Name(row, "run"), Name(row, "host"),
+                                          row.Integer("device"));
+    GateCase one = {"max-growth", fmt::format("{} ({})", module, where), ""};
+    if (const int64_t bytes = row.Integer("growth_bytes"); bytes > *limits.max_growth_bytes) {
+      const auto [grows, most] = Sizes(bytes, *limits.max_growth_bytes);
       one.failure =
-          fmt::format("{} of {} leaves {} behind per execution (measured); the limit is {}",
-                      Text(row[3]), where, grows, most);
+          fmt::format("{} of {} leaves {} behind per execution (measured); the limit is {}", module,
+                      where, grows, most);
     }
     report.cases.push_back(std::move(one));
   }
-  if (found.rows.empty()) {
+  if (found.empty()) {
     report.unchecked.push_back(
         {"max-growth", "", "no module ran often enough with its device's memory in use known"});
   }
 }
 
 void CheckRegression(Database& database, const GateLimits& limits, GateReport& report) {
-  const auto peaks = [&](const std::string& where, const Parameters& parameters) {
-    return Query(database,
-                 fmt::format("SELECT c.run, m.name, MAX(m.peak_bytes) FROM modules m JOIN captures "
-                             "c ON c.capture_id = m.capture_id WHERE m.peak_bytes IS NOT NULL AND "
-                             "{} GROUP BY c.run, m.name ORDER BY c.run, m.name",
-                             where),
-                 parameters);
-  };
   std::map<std::string, int64_t> base;
-  for (const Row& row : peaks("c.run = :baseline", {{"baseline", limits.baseline}}).rows)
-    base[Text(row[1])] = Number(row[2]);
+  for (const Record& row : ReadView(database, "gate_modules", {{"run", limits.baseline}})) {
+    if (const auto peak = row.MaybeInteger("peak_bytes")) base[row.Text("module_name")] = *peak;
+  }
   bool compared = false;
-  for (const Row& row : peaks(kInScope, Scope(limits)).rows) {
-    const auto before = base.find(Text(row[1]));
-    if (before == base.end()) continue;
+  for (const Record& row : InScope(database, "gate_modules", limits, "run, module_name")) {
+    const std::string module = row.Text("module_name"), run = Name(row, "run");
+    const auto before = base.find(module);
+    const std::optional<int64_t> peak = row.MaybeInteger("peak_bytes");
+    if (before == base.end() || !peak) continue;
     compared = true;
-    GateCase one = {"max-regression", fmt::format("{} ({})", Text(row[1]), Text(row[0])), ""};
-    const auto rise = static_cast<double>(Number(row[2]) - before->second);
+    GateCase one = {"max-regression", fmt::format("{} ({})", module, run), ""};
+    const auto rise = static_cast<double>(*peak - before->second);
     const double percent = 100 * rise / std::max(1.0, static_cast<double>(before->second));
     if (percent > limits.max_regression_percent) {
-      const auto [now, then] = Sizes(Number(row[2]), before->second);
+      const auto [now, then] = Sizes(*peak, before->second);
       one.failure = fmt::format(
           "{} of {} peaks at {} (read), {:.3g} % above the {} of {}; the "
           "limit is {:.3g} %",
-          Text(row[1]), Text(row[0]), now, percent, then, limits.baseline,
-          limits.max_regression_percent);
+          module, run, now, percent, then, limits.baseline, limits.max_regression_percent);
     }
     report.cases.push_back(std::move(one));
   }
   if (!compared) {
     report.unchecked.push_back(
-        {"max-regression", "",
-         fmt::format("no module with a plan has a namesake in {}", limits.baseline)});
+        {"max-regression", "", fmt::format("no module with a plan is in {} too", limits.baseline)});
   }
 }
 
 void CheckFindings(Database& database, const GateLimits& limits, GateReport& report) {
-  const std::string severities = limits.fail_on == "error" ? "('error')" : "('error', 'warning')";
-  const Rows found = Query(
-      database,
-      fmt::format("SELECT c.run, c.host, f.severity, f.rule, f.title, f.evidence FROM findings f "
-                  "JOIN captures c ON c.capture_id = f.capture_id WHERE f.severity IN {} AND {} "
-                  "ORDER BY c.run, c.host, f.severity, f.rule, f.finding_id",
-                  severities, kInScope),
-      Scope(limits));
-  for (const Row& row : found.rows) {
-    const std::string where = fmt::format("{} / {}", Text(row[0]), Text(row[1]));
+  bool any = false;
+  for (const Record& row :
+       InScope(database, "findings", limits, "run, host, severity, rule, finding_id")) {
+    const std::string severity = row.Text("severity"), rule = row.Text("rule");
+    if (severity != "error" && severity != limits.fail_on) continue;
+    any = true;
+    const std::string where = fmt::format("{} / {}", Name(row, "run"), Name(row, "host"));
     report.cases.push_back(
-        {"fail-on", fmt::format("{} ({})", Text(row[3]), where),
-         fmt::format("{} {} of {}: {} ({}); none of severity {} or worse is allowed", Text(row[2]),
-                     Text(row[3]), where, HumanizeSentence(Text(row[4])), Text(row[5]),
+        {"fail-on", fmt::format("{} ({})", rule, where),
+         fmt::format("{} {} of {}: {} ({}); none of severity {} or worse is allowed", severity,
+                     rule, where, HumanizeSentence(row.Text("title")), row.Text("evidence"),
                      limits.fail_on)});
   }
-  if (found.rows.empty())
+  if (!any)
     report.cases.push_back(
         {"fail-on", fmt::format("no finding of {} or worse", limits.fail_on), ""});
 }
 
 void RequireRun(Database& database, const std::string& run, std::string_view what) {
   if (run.empty()) return;
-  std::vector<std::string> runs;
-  for (const Row& row :
-       Query(database, "SELECT DISTINCT run FROM captures WHERE run IS NOT NULL").rows)
-    runs.push_back(Text(row[0]));
+  const std::vector<std::string> runs = RunNames(database);
   if (std::find(runs.begin(), runs.end(), run) == runs.end())
     throw Error(fmt::format("{}: no run {}{}", what, run, DidYouMean(run, runs)));
 }
@@ -219,9 +183,8 @@ SettingOverrides GateSettings(const GateLimits& limits) {
   SettingOverrides overrides;
   if (!limits.max_growth_bytes.has_value()) return overrides;
   Database defaults = Database::Throwaway({});
-  const Rows rows = Query(defaults, "SELECT setting FROM settings WHERE name = 'growth_min_bytes'");
   // Not the limit itself: what is just within it shall not make a finding either.
-  if (*limits.max_growth_bytes < Number(rows.rows.at(0).at(0)))
+  if (*limits.max_growth_bytes < SettingOf(defaults, "growth_min_bytes"))
     overrides["growth_min_bytes"] = *limits.max_growth_bytes + 1;
   return overrides;
 }

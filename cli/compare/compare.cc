@@ -19,7 +19,6 @@
 #include "cli/open_captures.h"
 #include "cli/options.h"
 #include "cli/report/page.h"
-#include "cli/report/values.h"
 #include "cli/verbs.h"
 #include "queries/catalogue.h"
 #include "queries/materialize.h"
@@ -49,35 +48,30 @@ struct Difference {
   int64_t module_place = 0, delta_bytes = 0, base_count = 0, new_count = 0;
 };
 
-constexpr char kDifferences[] =
-    "SELECT base_run, new_run, module_name, place, kind, change, base_bytes, new_bytes, "
-    "delta_bytes, base_count, new_count, base_shape, new_shape, instruction, role, op_name, "
-    "source_file, source_line, pairing FROM run_comparison WHERE base_run = :base AND new_run = "
-    ":new "
-    "ORDER BY module_name, place, CASE kind WHEN 'module' THEN 0 ELSE 1 END, ABS(delta_bytes) "
-    "DESC, kind, op_name, new_shape, base_shape";
+constexpr char kOrder[] =
+    "module_name, place, CASE kind WHEN 'module' THEN 0 ELSE 1 END, ABS(delta_bytes) DESC, kind, "
+    "op_name, new_shape, base_shape";
 
-std::vector<Difference> ReadDifferences(const Rows& rows) {
+std::vector<Difference> ReadDifferences(const std::vector<Record>& rows) {
   std::vector<Difference> differences;
-  for (const Row& row : rows.rows) {
-    Difference d;
-    d.module = Text(row[2]);
-    d.module_place = Integer(row[3]);
-    d.kind = Text(row[4]);
-    d.change = Text(row[5]);
-    d.base_bytes = MaybeInteger(row[6]);
-    d.new_bytes = MaybeInteger(row[7]);
-    d.delta_bytes = Integer(row[8]);
-    d.base_count = Integer(row[9]);
-    d.new_count = Integer(row[10]);
-    d.base_shape = Text(row[11]);
-    d.new_shape = Text(row[12]);
-    d.instruction = Text(row[13]);
-    d.role = Text(row[14]);
-    d.op_name = Text(row[15]);
-    d.place = Place(Text(row[16]), MaybeInteger(row[17]), "");
-    d.pairing = Text(row[18]);
-    differences.push_back(std::move(d));
+  for (const Record& row : rows) {
+    Difference& d = differences.emplace_back();
+    d.module = row.Text("module_name");
+    d.module_place = row.Integer("place");
+    d.kind = row.Text("kind");
+    d.change = row.Text("change");
+    d.base_bytes = row.MaybeInteger("base_bytes");
+    d.new_bytes = row.MaybeInteger("new_bytes");
+    d.delta_bytes = row.Integer("delta_bytes");
+    d.base_count = row.Integer("base_count");
+    d.new_count = row.Integer("new_count");
+    d.base_shape = row.Text("base_shape");
+    d.new_shape = row.Text("new_shape");
+    d.instruction = row.Text("instruction");
+    d.role = row.Text("role");
+    d.op_name = row.Text("op_name");
+    d.place = Place(row.Text("source_file"), row.MaybeInteger("source_line"), "");
+    d.pairing = row.Text("pairing");
   }
   return differences;
 }
@@ -227,8 +221,7 @@ class Page {
 };
 
 bool HoldsRun(Database& database, const std::string& run) {
-  return !Query(database, "SELECT 1 FROM captures WHERE run = :run LIMIT 1", {{"run", run}})
-              .rows.empty();
+  return !ReadView(database, "run_summaries", {{"run", run}}).empty();
 }
 
 bool Exists(const std::string& path) {
@@ -272,11 +265,9 @@ Database Open(const Options& options, ExitCode& exit_code) {
 // A large database has thousands of plans: only those of the two runs are looked at.
 void KeepTwoRuns(Database& database, const Options& options) {
   std::string ids;
-  for (const Row& row :
-       Query(database, "SELECT module_id FROM run_modules WHERE run = :base OR run = :new",
-             {{"base", options.base}, {"new", options.changed}})
-           .rows) {
-    ids += (ids.empty() ? "" : ", ") + std::to_string(Integer(row[0]));
+  for (const Record& row : ReadViewWhere(database, "run_modules", "run = :base OR run = :new",
+                                         {{"base", options.base}, {"new", options.changed}})) {
+    ids += (ids.empty() ? "" : ", ") + std::to_string(row.Integer("module_id"));
   }
   const std::string condition = fmt::format("module_id IN ({})", ids);
   MaterializeView(database, Catalogue::Get(), "run_modules", condition);
@@ -323,11 +314,11 @@ void Run(const Options& options, ExitCode& exit_code) {
   // Before the plans of other modules are put aside: a text may be about one.
   const FailureComparison texts(database, options.base, options.changed);
   KeepTwoRuns(database, options);
-  const Rows rows =
-      Query(database, kDifferences, {{"base", options.base}, {"new", options.changed}});
-  const Page page(ReadDifferences(rows), options);
+  const Parameters pair = {{"base_run", options.base}, {"new_run", options.changed}};
+  const Rows rows = ReadTable(database, "run_comparison", "*", pair, kOrder);
+  const Page page(ReadDifferences(Records(rows)), options);
   const TableOptions look = output.table_options();
-  if (look.format == TableFormat::kTable || look.format == TableFormat::kMarkdown) {
+  if (look.for_people()) {
     WriteForPeople(database, page, texts, options, output);
   } else {
     const bool plans = !texts.any() || page.HasCommonModules();
@@ -353,21 +344,20 @@ void RegisterCompare(Verbs& verbs, ExitCode& exit_code) {
   verb.Option("NEW", options->changed, "What is measured against it").Required();
   AddDatabaseOption(verb, options->database);
   verb.Option("--top", options->top, "Differences to list").ShowDefault().Positive().Type("N");
-  verb.Option(
-          "--fail-on", options->fail_on,
-          "Exit with 3 when NEW has a finding of this severity or worse that BASE has not, "
-          "or (regression) when the peak of a module rose, or NEW fails by its error text where "
-          "BASE did not, or earlier, or is short of more")
+  verb.Option("--fail-on", options->fail_on,
+              "Exit with 3 when NEW has a finding of this severity or worse that BASE has not, "
+              "or (regression) when the peak of a module rose, or NEW fails by its error log where "
+              "BASE did not, or earlier, or is short of more")
       .Type("error|warning|info|regression");
   AddSettingOptions(verb, options->settings);
   AddOutputOptions(verb, options->output);
   verb.Footer(
-      "Modules are paired by name and by the shapes of their parameters and results, what is left "
-      "by name alone, which is said. Buffers are matched by instruction and shape, then by shape, "
+      "Modules are paired by name and by the shapes of their parameters and results, the rest by "
+      "name alone, which is said. Buffers are matched by instruction and shape, then by shape, "
       "JAX operation and Python line; "
-      "the rows are those of the view run_comparison. Of two device memory profiles: what each "
+      "the rows are those of the view run_comparison. From two device memory profiles: what each "
       "Python line holds more or less.\n"
-      "Where an error text says that one of the two failed: what did not fit, by how much, and "
+      "Where an error log says that one of the two failed: what did not fit, by how much, and "
       "which buffers came, went, grew, before what the plans say. For machines (csv, json, jsonl) "
       "the rows are those of run_comparison when the two have modules in common, else those of "
       "failure_comparison when one failed.\n"

@@ -3,59 +3,46 @@
 #include <fmt/format.h>
 
 #include <ostream>
-#include <set>
 #include <utility>
 
 #include "cli/compare/failures_page.h"
+#include "cli/compare/gate.h"
 #include "cli/compare/words.h"
-#include "cli/report/values.h"
 #include "render/units.h"
 
 namespace oomdb {
 namespace {
 
-constexpr char kRows[] =
-    "SELECT * FROM failure_comparison WHERE base_run = :base AND new_run = :new ORDER BY stage, "
-    "kind DESC, ABS(delta_bytes) DESC NULLS LAST, COALESCE(new_bytes, base_bytes) DESC, name, "
-    "new_shape, base_shape, source_file, source_line";
-
-// The first of a stage is the one that failure_comparison compares; the last in its text ended the
-// program.
-constexpr char kFailures[] =
-    "SELECT f.stage, f.host, f.module_name, f.needed_bytes, f.short_bytes, f.free_bytes, "
-    "COUNT(*) OVER (PARTITION BY f.stage), "
-    "ROW_NUMBER() OVER (ORDER BY COALESCE(f.fatal, 0) DESC, f.line DESC NULLS LAST, "
-    "f.oom_event_id DESC) "
-    "FROM oom_failures f WHERE f.run = :run "
-    "ORDER BY f.stage, f.short_bytes DESC NULLS LAST, f.needed_bytes DESC NULLS LAST, "
-    "f.line DESC NULLS LAST, f.oom_event_id DESC";
+constexpr char kOrder[] =
+    "stage, kind DESC, ABS(delta_bytes) DESC NULLS LAST, COALESCE(new_bytes, base_bytes) DESC, "
+    "name, new_shape, base_shape, source_file, source_line";
 
 RunFailures ReadFailures(Database& database, const std::string& run) {
   RunFailures failures;
-  const auto holds = [&](const char* sql) {
-    return !Query(database, sql, {{"run", run}}).rows.empty();
-  };
-  failures.has_text = holds("SELECT 1 FROM captures WHERE run = :run AND kind = 'oom_log' LIMIT 1");
-  if (!holds("SELECT 1 FROM captures c JOIN oom_events o ON o.capture_id = c.capture_id WHERE "
-             "c.run = :run LIMIT 1"))
-    return failures;
-  for (const Row& row : Query(database, kFailures, {{"run", run}}).rows) {
-    const std::string stage = Text(row[0]);
-    if (Integer(row[7]) == 1) failures.main_stage = stage;
-    failures.stages.try_emplace(
-        stage, StageFailure{Text(row[1]), Text(row[2]), MaybeInteger(row[3]), MaybeInteger(row[4]),
-                            MaybeInteger(row[5]), Integer(row[6])});
+  for (const Record& summary : ReadView(database, "run_summaries", {{"run", run}})) {
+    failures.has_text = summary.Integer("log_count") > 0;
+    if (summary.Integer("oom_event_count") == 0) return failures;
+  }
+  for (const Record& row : ReadView(database, "stage_failures", {{"run", run}})) {
+    const std::string stage = row.Text("stage");
+    if (row.Flag("ends_run")) failures.main_stage = stage;
+    failures.stages[stage] = {row.Text("host"),
+                              row.Text("module_name"),
+                              row.MaybeInteger("needed_bytes"),
+                              row.MaybeInteger("short_bytes"),
+                              row.MaybeInteger("free_bytes"),
+                              row.Integer("failure_count")};
   }
   return failures;
 }
 
 int64_t FailedExecutions(Database& database, const std::string& run) {
-  return Integer(Query(database,
-                       "SELECT COUNT(*) FROM failed_executions f JOIN captures c ON c.capture_id = "
-                       "f.capture_id WHERE c.run = :run",
-                       {{"run", run}})
-                     .rows.at(0)
-                     .at(0));
+  size_t count = 0;
+  for (const Record& capture : ReadView(database, "captures", {{"run", run}})) {
+    count += ReadView(database, "failed_executions", {{"capture_id", capture.Cell("capture_id")}})
+                 .size();
+  }
+  return static_cast<int64_t>(count);
 }
 
 // What the two are to be measured by: what is missing, else what a program needs. The request that
@@ -73,26 +60,15 @@ Measure MeasureOf(const std::string& stage, const StageFailure& before, const St
   return {};
 }
 
-int64_t Setting(Database& database, const std::string& name) {
-  return Integer(
-      Query(database, "SELECT setting FROM settings WHERE name = :name", {{"name", name}})
-          .rows.at(0)
-          .at(0));
-}
-
 // What there is of a run to compare.
 std::string Holds(Database& database, const std::string& run) {
-  if (!Query(database, "SELECT 1 FROM run_modules WHERE run = :run LIMIT 1", {{"run", run}})
-           .rows.empty())
-    return "has plans";
-  std::set<std::string> kinds;
-  for (const Row& row :
-       Query(database, "SELECT DISTINCT kind FROM captures WHERE run = :run", {{"run", run}}).rows)
-    kinds.insert(Text(row[0]));
-  if (kinds.count("oom_log") > 0) return "has no OOM in its text and no plan";
-  if (kinds == std::set<std::string>{"device_memory_profile"})
-    return "is a device memory profile, which compares with another one only";
-  return "has no plan and no error text";
+  if (!ReadView(database, "run_modules", {{"run", run}}).empty()) return "has plans";
+  for (const Record& summary : ReadView(database, "run_summaries", {{"run", run}})) {
+    if (summary.Integer("log_count") > 0) return "has no OOM in its log and no plan";
+    if (summary.Integer("profile_count") == summary.Integer("capture_count"))
+      return "is a device memory profile, which compares with another one only";
+  }
+  return "has neither a plan nor an error log";
 }
 
 }  // namespace
@@ -106,7 +82,8 @@ FailureComparison::FailureComparison(Database& database, const std::string& base
   if (!any()) return;
   if (base_.stages.empty()) base_.failed_executions = FailedExecutions(database, base);
   if (new_.stages.empty()) new_.failed_executions = FailedExecutions(database, changed);
-  rows_ = Query(database, kRows, {{"base", base}, {"new", changed}});
+  rows_ = ReadTable(database, "failure_comparison", "*", {{"base_run", base}, {"new_run", changed}},
+                    kOrder);
 }
 
 void FailureComparison::Write(std::ostream& out, size_t top, const TableOptions& look) const {
@@ -115,8 +92,7 @@ void FailureComparison::Write(std::ostream& out, size_t top, const TableOptions&
 
 std::vector<std::string> FailureComparison::Regressions(Database& database) const {
   std::vector<std::string> regressions;
-  const int64_t min_bytes = Setting(database, "regression_min_bytes");
-  const int64_t min_percent = Setting(database, "regression_min_percent");
+  const RegressionLimits limits(database);
   for (const auto& [stage, now] : new_.stages) {
     const auto before = base_.stages.find(stage);
     if (before == base_.stages.end()) {
@@ -129,13 +105,8 @@ std::vector<std::string> FailureComparison::Regressions(Database& database) cons
       continue;
     }
     const Measure measure = MeasureOf(stage, before->second, now);
-    if (!measure.before || !measure.now) continue;
-    const int64_t risen = *measure.now - *measure.before;
-    if (risen < min_bytes ||
-        100.0 * static_cast<double>(risen) <=
-            static_cast<double>(min_percent) * static_cast<double>(*measure.before)) {
+    if (!measure.before || !measure.now || !limits.ArePassed(*measure.before, *measure.now))
       continue;
-    }
     regressions.push_back(fmt::format("regression: {} {} {} (stage {}, read), before {}", new_name_,
                                       measure.words, HumanBytes(*measure.now), stage,
                                       HumanBytes(*measure.before)));

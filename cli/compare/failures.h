@@ -1,4 +1,4 @@
-// oomdb compare of two runs of which one fails by its error text: what did not fit, before and now.
+// oomdb compare of two runs of which one fails by its error log: what did not fit, before and now.
 #ifndef OOMDB_CLI_COMPARE_FAILURES_H_
 #define OOMDB_CLI_COMPARE_FAILURES_H_
 
@@ -23,15 +23,15 @@ struct StageFailure {
   int64_t captures = 0;  // That fail in this stage.
 };
 
-// What the error texts of a run say.
+// What the error logs of a run say.
 struct RunFailures {
-  bool has_text = false;                       // Whether it has an error text or log at all.
+  bool has_text = false;                       // Whether it has an error log at all.
   int64_t failed_executions = 0;               // As its captures show them.
   std::map<std::string, StageFailure> stages;  // By stage: compile, run, host, chip.
   std::string main_stage;                      // What ended the program; empty: nothing failed.
 };
 
-// The failures of two runs by their error texts.
+// The failures of two runs by their error logs.
 class FailureComparison {
  public:
   FailureComparison(Database& database, const std::string& base, const std::string& changed);

@@ -9,7 +9,6 @@
 
 #include "cli/compare/words.h"
 #include "cli/report/page.h"
-#include "cli/report/values.h"
 #include "render/terminal.h"
 #include "render/units.h"
 
@@ -53,25 +52,24 @@ void MergeAlike(std::vector<FailureDifference>& differences) {
   differences = std::move(merged);
 }
 
-std::vector<FailureDifference> ReadDifferences(const Rows& rows) {
+std::vector<FailureDifference> ReadDifferences(const std::vector<Record>& rows) {
   std::vector<FailureDifference> differences;
-  for (const Row& row : rows.rows) {
-    FailureDifference d;
-    d.stage = Text(row[2]);
-    d.kind = Text(row[3]);
-    d.name = Text(row[4]);
-    d.change = Text(row[5]);
-    d.base_bytes = MaybeInteger(row[6]);
-    d.new_bytes = MaybeInteger(row[7]);
-    d.delta_bytes = MaybeInteger(row[8]);
-    d.base_count = MaybeInteger(row[9]);
-    d.new_count = MaybeInteger(row[10]);
-    d.base_shape = Text(row[11]);
-    d.new_shape = Text(row[12]);
-    d.op_name = Text(row[13]);
-    d.place = Place(Text(row[14]), MaybeInteger(row[15]), "");
-    d.label = Text(row[16]);
-    differences.push_back(std::move(d));
+  for (const Record& row : rows) {
+    FailureDifference& d = differences.emplace_back();
+    d.stage = row.Text("stage");
+    d.kind = row.Text("kind");
+    d.name = row.Text("name");
+    d.change = row.Text("change");
+    d.base_bytes = row.MaybeInteger("base_bytes");
+    d.new_bytes = row.MaybeInteger("new_bytes");
+    d.delta_bytes = row.MaybeInteger("delta_bytes");
+    d.base_count = row.MaybeInteger("base_count");
+    d.new_count = row.MaybeInteger("new_count");
+    d.base_shape = row.Text("base_shape");
+    d.new_shape = row.Text("new_shape");
+    d.op_name = row.Text("op_name");
+    d.place = Place(row.Text("source_file"), row.MaybeInteger("source_line"), "");
+    d.label = row.Text("label");
   }
   MergeAlike(differences);
   return differences;
@@ -120,11 +118,11 @@ std::string Was(const std::string& stage, const StageFailure& failure) {
   return (program ? " needed " : " asked for ") + HumanBytes(*failure.needed_bytes);
 }
 
-// What is said of a run of which no text says that it failed.
+// What is said of a run whose logs do not say that it failed.
 std::string WithoutFailure(const RunFailures& run) {
-  if (run.has_text) return "has no OOM in its text";
-  if (run.failed_executions == 0) return "has no error text";
-  return fmt::format("has no error text, but {} in its capture failed",
+  if (run.has_text) return "has no OOM in its log";
+  if (run.failed_executions == 0) return "has no error log";
+  return fmt::format("has no error log, but {} in its capture failed",
                      Plural(run.failed_executions, "execution"));
 }
 
@@ -180,7 +178,7 @@ FailurePage::FailurePage(const RunFailures& base, const RunFailures& changed,
       new_(changed),
       base_name_(base_name),
       new_name_(new_name),
-      differences_(ReadDifferences(rows)) {
+      differences_(ReadDifferences(Records(rows))) {
   if (base_.stages.count(new_.main_stage) > 0) {
     common_ = new_.main_stage;
   } else if (new_.stages.count(base_.main_stage) > 0) {
@@ -238,7 +236,7 @@ std::string FailurePage::OfBaseAlone() const {
   const std::string before =
       fmt::format("{} {}{}", base_name_, Failed(stage), ByHowMuch(stage, base_.stages.at(stage)));
   if (!new_.has_text) return fmt::format("{}; {} {}", before, new_name_, WithoutFailure(new_));
-  return fmt::format("{} fits now as far as its text says: no OOM found; {}", new_name_, before);
+  return fmt::format("{} has no OOM in its log any more; {}", new_name_, before);
 }
 
 std::string FailurePage::OfNewAlone() const {
@@ -303,7 +301,7 @@ void FailurePage::WriteNotes(std::ostream& out) const {
   for (const auto& [name, run] : {std::pair(&base_name_, &base_), std::pair(&new_name_, &new_)}) {
     for (const auto& [stage, failure] : run->stages) {
       if (failure.captures < 2) continue;
-      out << fmt::format("{}: {} texts fail (stage {}); the one shortest of memory counts{}\n",
+      out << fmt::format("{}: {} error logs fail (stage {}); the one shortest of memory counts{}\n",
                          *name, failure.captures, stage,
                          failure.host.empty() ? "" : ", host " + Safe(failure.host));
     }
@@ -316,7 +314,7 @@ void FailurePage::WriteStage(std::ostream& out, const std::string& stage, size_t
                            : stage == "run"   ? "running"
                            : stage == "host"  ? "host memory"
                                               : "on-chip memory";
-  out << '\n' << what << ": what the error texts say (read)\n";
+  out << '\n' << what << ": what the error logs say (read)\n";
   WriteFigures(out, stage, look);
   WriteBuffers(out, stage, top, look);
 }
@@ -395,7 +393,7 @@ void FailurePage::WriteBuffers(std::ostream& out, const std::string& stage, size
   }
   if (left_out > 0) out << "… " << left_out << " more (--top)\n";
   if (same > 0) out << "and " << Plural(same, "group") << " of buffers unchanged\n";
-  if (unknown) out << "?: one of the two texts does not list so small ones, or lists none\n";
+  if (unknown) out << "?: one of the two error logs lists none this small, or none at all\n";
 }
 
 std::vector<const FailureDifference*> FailurePage::Of(const std::string& stage,

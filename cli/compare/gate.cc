@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "base/error.h"
-#include "cli/report/values.h"
 #include "queries/catalogue.h"
 #include "queries/materialize.h"
 #include "render/units.h"
@@ -24,48 +23,53 @@ int Rank(const std::string& severity) {
 std::vector<std::string> NewFindings(Database& database, const std::string& fail_on,
                                      const std::string& base, const std::string& changed) {
   MaterializeRules(database, Catalogue::Get());
-  const Rows rows = Query(database,
-                          "SELECT run, rule, module_name, severity, host, title, evidence FROM "
-                          "findings WHERE run = :base OR run = :new ORDER BY run = :new, CASE "
-                          "severity WHEN 'error' THEN 0 WHEN 'warning' THEN 1 ELSE 2 END, rule, "
-                          "module_name, host, finding_id",
-                          {{"base", base}, {"new", changed}});
   std::map<std::pair<std::string, std::string>, int> known;  // The worst rank of each.
   std::vector<std::string> failures;
-  for (const Row& row : rows.rows) {
-    const std::pair<std::string, std::string> key(Text(row[1]), Text(row[2]));
-    const int rank = Rank(Text(row[3]));
+  for (const Record& row : ReadViewWhere(
+           database, "findings", "run = :base OR run = :new", {{"base", base}, {"new", changed}},
+           "run = :new, CASE severity WHEN 'error' THEN 0 WHEN 'warning' THEN 1 ELSE 2 "
+           "END, rule, module_name, host, finding_id")) {
+    const std::pair key(row.Text("rule"), row.Text("module_name"));
+    const int rank = Rank(row.Text("severity"));
     const auto before = known.find(key);
     if (before != known.end() && before->second <= rank) continue;
     known[key] = rank;
-    if (Text(row[0]) != changed || rank > Rank(fail_on)) continue;
-    failures.push_back(fmt::format("{} {}: {} ({})", Text(row[3]), key.first,
-                                   HumanizeSentence(Text(row[5])), Text(row[6])));
+    if (row.Text("run") != changed || rank > Rank(fail_on)) continue;
+    failures.push_back(fmt::format("{} {}: {} ({})", row.Text("severity"), key.first,
+                                   HumanizeSentence(row.Text("title")), row.Text("evidence")));
   }
   return failures;
 }
 
 std::vector<std::string> Regressions(Database& database, const std::string& base,
                                      const std::string& changed) {
-  const Rows rows =
-      Query(database,
-            "SELECT c.module_name, c.base_bytes, c.new_bytes FROM run_comparison c WHERE "
-            "c.base_run = :base AND c.new_run = :new AND c.kind = 'module' AND c.delta_bytes >= "
-            "(SELECT s.setting FROM settings s WHERE s.name = 'regression_min_bytes') AND 100 * "
-            "c.delta_bytes > (SELECT s.setting FROM settings s WHERE s.name = "
-            "'regression_min_percent') * c.base_bytes ORDER BY c.delta_bytes DESC, c.module_name",
-            {{"base", base}, {"new", changed}});
+  const RegressionLimits limits(database);
   std::vector<std::string> failures;
-  for (const Row& row : rows.rows) {
-    const int64_t before = Integer(row[1]), now = Integer(row[2]);
+  for (const Record& row :
+       ReadView(database, "run_comparison",
+                {{"base_run", base}, {"new_run", changed}, {"kind", std::string("module")}},
+                "delta_bytes DESC, module_name")) {
+    const std::optional<int64_t> before = row.MaybeInteger("base_bytes");
+    const std::optional<int64_t> now = row.MaybeInteger("new_bytes");
+    if (!before || !now || !limits.ArePassed(*before, *now)) continue;
     failures.push_back(fmt::format("regression: {} peaks {} higher (read): {}, before {}",
-                                   Text(row[0]), HumanBytes(now - before), HumanBytes(now),
-                                   HumanBytes(before)));
+                                   row.Text("module_name"), HumanBytes(*now - *before),
+                                   HumanBytes(*now), HumanBytes(*before)));
   }
   return failures;
 }
 
 }  // namespace
+
+RegressionLimits::RegressionLimits(Database& database)
+    : min_bytes_(SettingOf(database, "regression_min_bytes")),
+      min_percent_(SettingOf(database, "regression_min_percent")) {}
+
+bool RegressionLimits::ArePassed(int64_t before, int64_t now) const {
+  const int64_t risen = now - before;
+  return risen >= min_bytes_ && 100.0 * static_cast<double>(risen) >
+                                    static_cast<double>(min_percent_) * static_cast<double>(before);
+}
 
 void CheckCompareGate(const std::string& fail_on) {
   for (const char* const known : {"", "error", "warning", "info", "regression"}) {

@@ -2,12 +2,23 @@
 #ifndef OOMDB_CLI_COMPARE_GATE_H_
 #define OOMDB_CLI_COMPARE_GATE_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "schema/database.h"
 
 namespace oomdb {
+
+// How much more memory is too much: the settings regression_min_bytes and regression_min_percent.
+class RegressionLimits {
+ public:
+  explicit RegressionLimits(Database& database);
+  bool ArePassed(int64_t before, int64_t now) const;
+
+ private:
+  const int64_t min_bytes_, min_percent_;
+};
 
 // Throws Error (kUsage) when `fail_on` is none of error, warning, info, regression or empty.
 void CheckCompareGate(const std::string& fail_on);

@@ -8,7 +8,6 @@
 
 #include "cli/compare/words.h"
 #include "cli/report/page.h"
-#include "cli/report/values.h"
 #include "render/table.h"
 #include "render/terminal.h"
 #include "render/units.h"
@@ -17,24 +16,11 @@
 namespace oomdb {
 namespace {
 
-// The last profile of each host of the two runs, line by line; lines whose bytes are not known
-// can't be compared.
-constexpr char kGrowth[] =
-    "WITH last AS (SELECT c.capture_id, c.run, ROW_NUMBER() OVER (PARTITION BY c.run, c.host ORDER "
-    "BY c.started_unix_ns DESC NULLS LAST, c.path DESC, c.capture_id DESC) AS place FROM captures "
-    "c WHERE c.kind = 'device_memory_profile' AND c.run IN (:base, :new)), "
-    "sides AS (SELECT l.kind, l.source_file, l.source_line, l.function_name, "
-    "CASE WHEN a.run = :base THEN l.bytes ELSE 0 END AS base_bytes, "
-    "CASE WHEN a.run = :new THEN l.bytes ELSE 0 END AS new_bytes, "
-    "CASE WHEN a.run = :base THEN COALESCE(l.count, 0) ELSE 0 END AS base_count, "
-    "CASE WHEN a.run = :new THEN COALESCE(l.count, 0) ELSE 0 END AS new_count "
-    "FROM last a JOIN profile_lines l ON l.capture_id = a.capture_id WHERE a.place = 1 AND l.bytes "
-    "IS NOT NULL) "
-    "SELECT kind, source_file, source_line, function_name, SUM(base_bytes) AS base_bytes, "
-    "SUM(new_bytes) AS new_bytes, SUM(new_bytes) - SUM(base_bytes) AS grown_bytes, "
-    "SUM(base_count) AS base_count, SUM(new_count) AS new_count FROM sides GROUP BY kind, "
-    "source_file, source_line, function_name ORDER BY grown_bytes DESC, new_bytes DESC, kind, "
-    "source_file, source_line, function_name";
+constexpr char kColumns[] =
+    "kind, source_file, source_line, function_name, base_bytes, new_bytes, grown_bytes, "
+    "base_count, new_count";
+constexpr char kOrder[] =
+    "grown_bytes DESC, new_bytes DESC, kind, source_file, source_line, function_name";
 
 struct LineGrowth {
   std::string kind, place;
@@ -43,12 +29,16 @@ struct LineGrowth {
   int64_t grown() const { return new_bytes - base_bytes; }
 };
 
-std::vector<LineGrowth> ReadGrowth(const Rows& rows) {
+std::vector<LineGrowth> ReadGrowth(const std::vector<Record>& rows) {
   std::vector<LineGrowth> lines;
-  for (const Row& row : rows.rows) {
-    LineGrowth line{Text(row[0]),    Safe(Place(Text(row[1]), MaybeInteger(row[2]), Text(row[3]))),
-                    Integer(row[4]), Integer(row[5]),
-                    Integer(row[7]), Integer(row[8])};
+  for (const Record& row : rows) {
+    LineGrowth line{row.Text("kind"),
+                    Safe(Place(row.Text("source_file"), row.MaybeInteger("source_line"),
+                               row.Text("function_name"))),
+                    row.Integer("base_bytes"),
+                    row.Integer("new_bytes"),
+                    row.Integer("base_count"),
+                    row.Integer("new_count")};
     if (line.place.empty()) line.place = "no line outside installed packages";
     if (line.kind == "executable") line.place += " (code)";
     lines.push_back(std::move(line));
@@ -90,27 +80,24 @@ std::string Sentence(const std::vector<LineGrowth>& lines, const std::string& ba
 
 bool HoldOnlyProfiles(Database& database, const std::string& base, const std::string& changed) {
   for (const std::string& run : {base, changed}) {
-    const std::vector<Row> rows =
-        Query(database,
-              "SELECT COUNT(*), SUM(CASE WHEN kind = 'device_memory_profile' THEN 1 ELSE 0 END) "
-              "FROM captures WHERE run = :run",
-              {{"run", run}})
-            .rows;
-    if (Integer(rows[0][0]) == 0 || Integer(rows[0][0]) != Integer(rows[0][1])) return false;
+    const std::vector<Record> rows = ReadView(database, "run_summaries", {{"run", run}});
+    if (rows.empty() || rows[0].Integer("profile_count") != rows[0].Integer("capture_count"))
+      return false;
   }
   return true;
 }
 
 void CompareProfiles(Database& database, const std::string& base, const std::string& changed,
                      size_t top, Output& output) {
-  const Rows rows = Query(database, kGrowth, {{"base", base}, {"new", changed}});
+  const Rows rows = ReadTable(database, "profile_comparison", kColumns,
+                              {{"base_run", base}, {"new_run", changed}}, kOrder);
   const TableOptions look = output.table_options();
-  if (look.format != TableFormat::kTable && look.format != TableFormat::kMarkdown) {
+  if (!look.for_people()) {
     WriteTable(output.stream(), rows.columns, rows.rows, look);
     output.Finish();
     return;
   }
-  const std::vector<LineGrowth> lines = ReadGrowth(rows);
+  const std::vector<LineGrowth> lines = ReadGrowth(Records(rows));
   const auto [base_name, new_name] = ShortNames(base, changed);
   output.stream() << Paint(Style::kBold, Sentence(lines, base_name, new_name), look.color)
                   << "\n\n";

@@ -74,10 +74,7 @@ class Job {
         options_(request.options),
         group_(database) {
     // What counts as a wait is decided while reading, by the database's own threshold.
-    for (const Row& row :
-         Query(database, "SELECT setting FROM settings WHERE name = 'wait_min_ns'").rows) {
-      if (const auto* setting = std::get_if<int64_t>(&row[0])) options_.wait_min_ns = *setting;
-    }
+    options_.wait_min_ns = SettingOf(database, "wait_min_ns");
   }
 
   IngestTotals Run() {
@@ -117,8 +114,8 @@ class Job {
   std::set<std::string> KnownHashes() {
     std::set<std::string> known;
     if (request_.threads < 2) return known;
-    for (const Row& row : Query(database_, "SELECT content_hash FROM captures").rows)
-      known.insert(std::get<std::string>(row[0]));
+    for (const Record& capture : ReadView(database_, "captures"))
+      known.insert(capture.Text("content_hash"));
     return known;
   }
 

@@ -86,7 +86,7 @@ class FindingsSection : ReportPage {
     // A log's warning is that it may not even have failed: then the title of its rule is too much.
     const std::string title = headline && !(FromLog(f) && f.severity == "warning")
                                   ? Safe(f.rule_title)
-                                  : HumanizeSentence(Safe(f.title));
+                                  : Safe(f.title_text);
     for (const std::string& part : Wrap(title, text_width - kEvidence)) {
       std::string line = Paint(style, first ? head : std::string(kIndent, ' '), color_) +
                          Paint(Style::kBold, part, color_);
@@ -97,12 +97,14 @@ class FindingsSection : ReportPage {
       Line(line);
       first = false;
     }
-    if (DetailWorthIt(f)) {
-      const std::string detail = ShortPaths(HumanizeSentence(Safe(Detail(f))));
-      if (!detail.empty()) Indented(detail, kIndent);
+    // What there is to see and to do stands at the finding that explains this one.
+    if (!f.is_explained) {
+      const bool listed = f.items.size() > 1 || HasTable(f);
+      const std::string& detail = listed ? f.brief_text : f.detail_text;
+      if (!detail.empty()) Indented(ShortPaths(Safe(detail)), kIndent);
     }
     if (!group.like_it.empty()) Indented(LikeIt(f, group.like_it), kIndent);
-    if (DetailWorthIt(f)) Items(f, text_width);
+    if (!f.is_explained) Items(f, text_width);
     size_t shown = 0, left = 0;
     for (const ReportRemedy& remedy : f.remedies) {
       if (!told->insert(remedy.fix).second) continue;
@@ -129,7 +131,7 @@ class FindingsSection : ReportPage {
       return std::find(kinds.begin(), kinds.end(), f.items.front().kind) != kinds.end();
     };
     if (f.items.empty()) return false;
-    if (is({"listed in the text"})) {
+    if (is({"listed in the error log"})) {
       return std::any_of(report_.texts.begin(), report_.texts.end(), [&](const ReportErrorText& t) {
         return t.capture_id == f.capture_id && !t.buffers.empty();
       });
@@ -138,24 +140,6 @@ class FindingsSection : ReportPage {
     // Of a plan without a heap trace the table has all temps in one row.
     return is({"parameter", "output", "constant", "temp", "temp at the peak"}) ||
            (is({"at the plan's peak"}) && report_.plan->heap_peak_bytes);
-  }
-
-  // Without the largest buffers where they stand in a table below: op names are long.
-  std::string Detail(const ReportFinding& f) const {
-    if (!HasTable(f)) return f.detail;
-    return f.detail.substr(0, f.detail.find(" Largest: "));
-  }
-
-  // Which role dominates a plan that does not fit is told by its title; what there is to see and to
-  // do stands at the plan itself. So does that of a plan which the compiler refused.
-  bool DetailWorthIt(const ReportFinding& f) const {
-    const std::string_view told_by = f.rule.ends_with("_dominates")  ? "step_does_not_fit"
-                                     : f.rule == "step_does_not_fit" ? "compile_oom"
-                                                                     : "";
-    return std::none_of(report_.findings.begin(), report_.findings.end(),
-                        [&](const ReportFinding& other) {
-                          return other.rule == told_by && other.module_id == f.module_id;
-                        });
   }
 
   // "the same on GPU 1, 2 and 5 more"

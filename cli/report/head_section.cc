@@ -14,12 +14,7 @@ constexpr size_t kMaxCaptures = 16;
 
 // Whether a finding is what a person came for. Hints about a program that runs are not: the report
 // says that it is well, and lists them.
-bool IsNews(const ReportFinding& f) {
-  constexpr std::string_view kHints[] = {"already_rematerialized", "capacity_below_memory",
-                                         "no_donation"};
-  return f.severity != "info" ||
-         std::find(std::begin(kHints), std::end(kHints), f.rule) == std::end(kHints);
-}
+bool IsNews(const ReportFinding& f) { return f.severity != "info" || !f.is_hint; }
 
 std::string FileName(const ReportCapture& c) {
   return Safe(std::filesystem::path(c.path).filename().string());
@@ -48,7 +43,7 @@ class HeadSection : ReportPage {
       std::string right;
       if (IsAboutPlan(*worst) && report_.plan->plan_bytes > report_.plan->capacity_bytes)
         right = "short by " + HumanBytes(report_.plan->plan_bytes - *report_.plan->capacity_bytes);
-      const std::string sentence = HumanizeSentence(Safe(worst->title));
+      const std::string sentence = Safe(worst->title_text);
       const std::vector<std::string> lines =
           Wrap(sentence, width_ - (right.empty() ? 0 : right.size() + 2));
       const Style style = worst->severity == "error" ? Style::kRed : Style::kYellow;
@@ -184,7 +179,7 @@ class HeadSection : ReportPage {
       const ReportCapture& c = report_.captures[order[i]];
       const std::string name = name_of(c);
       const bool snapshot = c.kind == "device_memory_profile";
-      std::string verdict = !c.worst_title.empty()   ? HumanizeSentence(Safe(c.worst_title))
+      std::string verdict = !c.worst_title.empty()   ? Safe(c.worst_title)
                             : c.status != "complete" ? "truncated"
                             : snapshot               ? "what was held, by Python line"
                                                      : "nothing found";

@@ -44,15 +44,15 @@ std::string ReportMarkdown(const Report& report, const ReportStyle& style) {
   const ReportCapture& shown = report.captures[report.shown];
   std::string out =
       fmt::format("# {}\n\n", report.findings.empty() ? "oomdb: nothing found"
-                                                      : Sentence(report.findings.front().title));
+                                                      : Escape(report.findings.front().title_text));
   out += fmt::format("{} · {}", Name(shown.run, shown.host), shown.status);
   if (shown.execution_count > 0)
     out += fmt::format(" · {} executions, {} failed before launch", shown.execution_count,
                        shown.failed_count);
   out += '\n';
   for (const ReportFinding& f : report.findings) {
-    out += fmt::format("\n## {}: {}\n\n{} ({})\n", f.severity, Sentence(f.title),
-                       Sentence(f.detail), f.evidence);
+    out += fmt::format("\n## {}: {}\n\n{} ({})\n", f.severity, Escape(f.title_text),
+                       Escape(f.detail_text), f.evidence);
     if (report.captures.size() > 1 || f.device) {
       out += fmt::format("\n{}{} · rule `{}`\n", Name(f.run, f.host),
                          f.device ? fmt::format(" · device {}", *f.device) : "", f.rule);

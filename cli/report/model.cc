@@ -3,49 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <set>
 
 #include "cli/nearest.h"
-#include "queries/catalogue.h"
 #include "schema/query.h"
 
 namespace oomdb {
 namespace {
-
-// What explains a failure stands before what describes it.
-constexpr auto kRuleOrder = std::to_array<std::string_view>({"host_skew",
-                                                             "compile_oom",
-                                                             "runtime_oom",
-                                                             "on_chip_oom",
-                                                             "host_oom",
-                                                             "step_does_not_fit",
-                                                             "grows_per_execution",
-                                                             "other_arrays_take_room",
-                                                             "fragmentation",
-                                                             "no_donation",
-                                                             "replicated_parameters",
-                                                             "capacity_below_memory",
-                                                             "padding_waste",
-                                                             "forward_dominates",
-                                                             "backward_dominates",
-                                                             "workspace_dominates",
-                                                             "allocator_retry",
-                                                             "truncated_capture",
-                                                             "lost_events",
-                                                             "plan_differs_between_hosts",
-                                                             "sweep_limit",
-                                                             "already_rematerialized"});
-
-int RuleRank(const std::string& rule) {
-  const auto found = std::find(kRuleOrder.begin(), kRuleOrder.end(), rule);
-  return static_cast<int>(found - kRuleOrder.begin());
-}
-
-int SeverityRank(const std::string& severity) {
-  return severity == "error" ? 0 : severity == "warning" ? 1 : 2;
-}
 
 class Reader {
  public:
@@ -53,7 +18,8 @@ class Reader {
 
   Report Read() {
     ReadCaptures();
-    ReadFindings();
+    report_.findings = ReadReportFindings(
+        database_, [&](int64_t capture_id) { return CaptureOf(capture_id) != nullptr; });
     ChooseCapture();
     const int64_t shown = report_.captures[report_.shown].capture_id;
     const std::optional<int64_t> module = ModuleOfWorstFinding();
@@ -125,62 +91,6 @@ class Reader {
     return nullptr;
   }
 
-  void ReadFindings() {
-    for (const Record& row : ReadView(database_, "findings")) {
-      if (CaptureOf(row.Integer("capture_id")) == nullptr) continue;
-      report_.findings.push_back({.finding_id = row.Text("finding_id"),
-                                  .capture_id = row.Integer("capture_id"),
-                                  .run = row.Text("run"),
-                                  .host = row.Text("host"),
-                                  .rule = row.Text("rule"),
-                                  .rule_title = Catalogue::Get().Find(row.Text("rule"))->title,
-                                  .severity = row.Text("severity"),
-                                  .evidence = row.Text("evidence"),
-                                  .title = row.Text("title"),
-                                  .detail = row.Text("detail"),
-                                  .device = row.MaybeInteger("device"),
-                                  .module_id = row.MaybeInteger("module_id"),
-                                  .module_name = row.Text("module_name"),
-                                  .bytes = row.MaybeInteger("bytes")});
-      ReportFinding& f = report_.findings.back();
-      f.bytes_evidence = IsSizeOfPlan(f) ? "read" : f.evidence;
-    }
-    std::sort(report_.findings.begin(), report_.findings.end(),
-              [](const ReportFinding& a, const ReportFinding& b) {
-                return std::tuple(SeverityRank(a.severity), RuleRank(a.rule), a.run, a.host,
-                                  a.device.value_or(-1), a.module_name, a.finding_id) <
-                       std::tuple(SeverityRank(b.severity), RuleRank(b.rule), b.run, b.host,
-                                  b.device.value_or(-1), b.module_name, b.finding_id);
-              });
-    if (report_.findings.empty()) return;
-    std::map<std::string, ReportFinding*> by_id;
-    for (ReportFinding& f : report_.findings) by_id[f.finding_id] = &f;
-    for (const Record& row : ReadView(database_, "finding_items", {}, "finding_id, position")) {
-      const auto found = by_id.find(row.Text("finding_id"));
-      if (found == by_id.end()) continue;
-      found->second->items.push_back({row.Text("kind"), row.Text("label"),
-                                      row.MaybeInteger("bytes"), row.MaybeInteger("count")});
-    }
-    for (const Record& row : ReadView(database_, "remedies", {}, "finding_id, position")) {
-      const auto found = by_id.find(row.Text("finding_id"));
-      if (found == by_id.end()) continue;
-      found->second->remedies.push_back({.fix = row.Text("fix"),
-                                         .saving_bytes = row.MaybeInteger("saving_bytes"),
-                                         .needs_bytes = row.MaybeInteger("needs_bytes"),
-                                         .fits = row.MaybeFlag("fits"),
-                                         .cost = row.Text("cost"),
-                                         .changes_results = row.MaybeFlag("changes_results"),
-                                         .evidence = row.Text("evidence")});
-    }
-  }
-
-  bool IsSizeOfPlan(const ReportFinding& f) {
-    if (!f.bytes || !f.module_id) return false;
-    const std::vector<Record> module =
-        ReadView(database_, "modules", {{"module_id", *f.module_id}});
-    return !module.empty() && module[0].MaybeInteger("plan_bytes") == f.bytes;
-  }
-
   // The capture with the worst finding; else the one with the most failed executions; else the
   // first.
   void ChooseCapture() {
@@ -188,7 +98,7 @@ class Reader {
       ReportCapture& c = *CaptureOf(f.capture_id);
       if (f.severity == "error") ++c.error_count;
       if (f.severity == "warning") ++c.warning_count;
-      if (c.worst_title.empty() && f.severity != "info") c.worst_title = f.title;
+      if (c.worst_title.empty() && f.severity != "info") c.worst_title = f.title_text;
     }
     for (size_t i = 0; i < report_.captures.size(); ++i) {
       const ReportCapture &c = report_.captures[i], &best = report_.captures[report_.shown];
@@ -198,21 +108,7 @@ class Reader {
       };
       if (worth(c) > worth(best)) report_.shown = i;
     }
-    // Findings of the shown capture first, where severity is equal: the headline is about it.
-    const int64_t shown = report_.captures[report_.shown].capture_id;
-    std::stable_sort(
-        report_.findings.begin(), report_.findings.end(),
-        [&](const ReportFinding& a, const ReportFinding& b) {
-          return std::tuple(SeverityRank(a.severity), a.capture_id != shown, RuleRank(a.rule)) <
-                 std::tuple(SeverityRank(b.severity), b.capture_id != shown, RuleRank(b.rule));
-        });
-  }
-
-  bool Found(std::string_view rule) const {
-    const int64_t shown = report_.captures[report_.shown].capture_id;
-    return std::any_of(
-        report_.findings.begin(), report_.findings.end(),
-        [&](const ReportFinding& f) { return f.rule == rule && f.capture_id == shown; });
+    SortReportFindings(report_.captures[report_.shown].capture_id, &report_.findings);
   }
 
   // Of the shown capture's module, the one that its worst finding is about.
@@ -235,25 +131,11 @@ class Reader {
   // well.
   void FindQuiet() {
     const ReportCapture& capture = report_.captures[report_.shown];
-    if (!report_.plan || !report_.plan->has_plan) return;
-    if (capture.status != "complete" || capture.damaged) return;
-    const ReportPlan& plan = *report_.plan;
-    const bool fits = plan.capacity_bytes && plan.plan_bytes <= *plan.capacity_bytes;
-    if (fits) report_.quiet.push_back("the plan fits the capacity");
-    if (plan.donated_parameter_count > 0 && !Found("no_donation")) {
-      report_.quiet.push_back(fmt::format("donation complete ({} of {} parameters)",
-                                          plan.donated_parameter_count, plan.parameter_count));
-    }
-    if (!report_.run) return;
-    const ReportDevice& device = report_.run->devices[report_.run->shown];
-    if (device.in_use_at_starts.size() >= 3 && !Found("grows_per_execution")) {
-      report_.quiet.push_back(
-          fmt::format("no growth over {} executions", device.in_use_at_starts.size()));
-    }
-    if (capture.has_allocators && device.wait_count == 0)
-      report_.quiet.push_back("no waits for memory");
-    if (device.failed_count > 0 && !Found("fragmentation"))
-      report_.quiet.push_back("no fragmentation");
+    if (!report_.plan || capture.status != "complete" || capture.damaged) return;
+    const std::optional<int64_t> device =
+        report_.run ? report_.run->devices[report_.run->shown].device_id : std::nullopt;
+    report_.quiet =
+        ReadReportQuiet(database_, report_.findings, capture.capture_id, *report_.plan, device);
   }
 
   Database& database_;

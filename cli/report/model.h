@@ -8,6 +8,7 @@
 #define OOMDB_CLI_REPORT_MODEL_H_
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -39,10 +40,16 @@ struct ReportFinding {
   std::string run, host;
   std::string rule;
   std::string rule_title;  // What kind of finding: "the step itself does not fit".
+  int rank = 0;            // Of its rule.
+  bool is_hint = false;    // A suggestion, never what a report is about.
   std::string severity;    // error, warning, info
   std::string evidence;    // measured, read, inferred
-  std::string title;
+  std::string title;       // As the database has it.
   std::string detail;
+  std::string title_text;  // For people.
+  std::string detail_text;
+  std::string brief_text = {};  // The detail without what the items list.
+  bool is_explained = false;    // Another finding says why: no more than its title is news.
   std::optional<int64_t> device;
   std::optional<int64_t> module_id;
   std::string module_name;
@@ -228,6 +235,16 @@ std::optional<ReportPlan> ReadReportPlan(Database& database, int64_t capture_id,
                                          const ReportScope& scope,
                                          std::optional<int64_t> preferred);
 std::optional<ReportRun> ReadReportRun(Database& database, const ReportPlan& plan);
+// Of the wanted captures, worst first, and what their rules say of them.
+std::vector<ReportFinding> ReadReportFindings(Database& database,
+                                              const std::function<bool(int64_t)>& wanted);
+// Those of the shown capture first, where severity is equal: the headline is about it.
+void SortReportFindings(int64_t shown, std::vector<ReportFinding>* findings);
+// What the rules that found nothing in the capture say of the plan and the device.
+std::vector<std::string> ReadReportQuiet(Database& database,
+                                         const std::vector<ReportFinding>& findings,
+                                         int64_t capture_id, const ReportPlan& plan,
+                                         std::optional<int64_t> device_id);
 // Of the capture, if it is a log, else of the logs of its run.
 std::vector<ReportErrorText> ReadReportErrorTexts(Database& database, const ReportCapture& capture);
 // The capture itself when it is a device memory profile, else the last one of its run or above it.

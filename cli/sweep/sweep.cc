@@ -9,13 +9,13 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "cli/nearest.h"
 #include "cli/open_captures.h"
 #include "cli/options.h"
 #include "cli/report/page.h"
-#include "cli/report/values.h"
 #include "cli/sweep/fit.h"
 #include "cli/verbs.h"
 #include "queries/catalogue.h"
@@ -87,28 +87,21 @@ void Finish(Curve& curve) {
   }
 }
 
-std::vector<Curve> ReadCurves(Database& database, const Options& options,
-                              const std::string& module) {
+std::vector<Curve> ReadCurves(const std::vector<Record>& rows, const std::string& module) {
   std::map<std::string, Curve> curves;
-  for (const Row& row :
-       Query(database,
-             "SELECT label, run, plan_bytes, peak_bytes, capacity_bytes, fits, "
-             "remat_instruction_count, other_labels FROM sweep_points WHERE name = :label AND "
-             "module_name = :module",
-             {{"label", options.label}, {"module", module}})
-           .rows) {
-    Point point;
-    point.label = Text(row[0]);
-    point.run = Text(row[1]);
+  for (const Record& row : rows) {
+    if (row.Text("module_name") != module) continue;
+    Curve& curve = curves[row.Text("other_labels")];
+    curve.other_labels = row.Text("other_labels");
+    Point& point = curve.points.emplace_back();
+    point.label = row.Text("label");
+    point.run = row.Text("run");
     point.number = Number(point.label);
-    point.plan_bytes = Integer(row[2]);
-    point.peak_bytes = MaybeInteger(row[3]);
-    point.capacity_bytes = MaybeInteger(row[4]);
-    point.fits = MaybeBool(row[5]);
-    point.remat = MaybeInteger(row[6]);
-    Curve& curve = curves[Text(row[7])];
-    curve.other_labels = Text(row[7]);
-    curve.points.push_back(std::move(point));
+    point.plan_bytes = row.Integer("plan_bytes");
+    point.peak_bytes = row.MaybeInteger("peak_bytes");
+    point.capacity_bytes = row.MaybeInteger("capacity_bytes");
+    point.fits = row.MaybeFlag("fits");
+    point.remat = row.MaybeInteger("remat_instruction_count");
   }
   std::vector<Curve> sorted;
   for (auto& [labels, curve] : curves) {
@@ -122,27 +115,34 @@ std::vector<Curve> ReadCurves(Database& database, const Options& options,
 }
 
 // The module that was asked for, else the largest of those that most runs have.
-std::string ChooseModule(Database& database, const Options& options) {
-  std::vector<std::string> names;
-  for (const Row& row : Query(database,
-                              "SELECT module_name FROM sweep_points WHERE name = :label GROUP BY "
-                              "module_name ORDER BY COUNT(*) DESC, MAX(plan_bytes) DESC, "
-                              "module_name",
-                              {{"label", options.label}})
-                            .rows) {
-    names.push_back(Text(row[0]));
+std::string ChooseModule(Database& database, const std::vector<Record>& points,
+                         const Options& options) {
+  struct Extent {
+    int64_t runs = 0, plan_bytes = 0;
+  };
+  std::map<std::string, Extent> modules;
+  for (const Record& point : points) {
+    Extent& module = modules[point.Text("module_name")];
+    ++module.runs;
+    module.plan_bytes = std::max(module.plan_bytes, point.Integer("plan_bytes"));
   }
-  if (names.empty()) {
+  if (modules.empty()) {
     std::vector<std::string> labels;
-    for (const Row& row : Query(database, "SELECT DISTINCT name FROM run_labels ORDER BY 1").rows) {
-      labels.push_back(Text(row[0]));
-    }
+    for (const Record& row : ReadView(database, "run_labels")) labels.push_back(row.Text("name"));
     throw Error(fmt::format("no run has the label {}{}; oomdb ingest --label {}=… gives it one",
                             options.label, DidYouMean(options.label, labels), options.label),
                 ExitCode::kUsage);
   }
-  if (options.module.empty()) return names.front();
-  if (std::find(names.begin(), names.end(), options.module) == names.end()) {
+  if (options.module.empty()) {
+    const auto less = [](const auto& a, const auto& b) {
+      return std::tuple(a.second.runs, a.second.plan_bytes, b.first) <
+             std::tuple(b.second.runs, b.second.plan_bytes, a.first);
+    };
+    return std::max_element(modules.begin(), modules.end(), less)->first;
+  }
+  if (modules.count(options.module) == 0) {
+    std::vector<std::string> names;
+    for (const auto& [name, extent] : modules) names.push_back(name);
     throw Error(fmt::format("no module {} in the sweep{}", options.module,
                             DidYouMean(options.module, names)),
                 ExitCode::kUsage);
@@ -317,10 +317,11 @@ void Run(const Options& options, ExitCode& exit_code) {
   Output output(options.output);
   Database database = OpenCaptures({}, RequireDatabase(options.database),
                                    ReadSettingOptions(options.settings), exit_code);
-  const std::string module = ChooseModule(database, options);
-  const std::vector<Curve> curves = ReadCurves(database, options, module);
+  const std::vector<Record> points = ReadView(database, "sweep_points", {{"name", options.label}});
+  const std::string module = ChooseModule(database, points, options);
+  const std::vector<Curve> curves = ReadCurves(points, module);
   const TableOptions look = output.table_options();
-  if (look.format == TableFormat::kTable || look.format == TableFormat::kMarkdown) {
+  if (look.for_people()) {
     Page page(output.stream(), options, module, look);
     int64_t alone = 0;
     for (size_t i = 0; i < curves.size(); ++i) {

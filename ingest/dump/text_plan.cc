@@ -7,14 +7,13 @@
 #include <system_error>
 #include <utility>
 
+#include "base/ascii.h"
 #include "ingest/plan/buffer_assignment.h"
 #include "ingest/plan/printed_shape.h"
 #include "ingest/plan/shape.h"
 
 namespace oomdb {
 namespace {
-
-bool IsDigit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 
 // The elements of `(a[1,2], b[], …)`, of the outermost tuple only.
 int64_t TupleSize(std::string_view shape) {

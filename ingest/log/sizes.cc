@@ -4,10 +4,10 @@
 #include <cmath>
 #include <string>
 
+#include "base/ascii.h"
+
 namespace oomdb {
 namespace {
-
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 // The power of two of a unit; std::nullopt when it is no unit of size.
 std::optional<int> Shift(std::string_view unit) {

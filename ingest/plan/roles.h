@@ -21,8 +21,8 @@
 namespace oomdb {
 
 struct NameStack {
-  std::string_view text;                 // Into the proto.
-  InstructionNumber via = IdMap::kNone;  // Whose it is, when not the value's own instruction.
+  std::string_view text;                   // Into the proto.
+  InstructionNumber via = IdIndex::kNone;  // Whose it is, when not the value's own instruction.
 };
 
 // kBackward, kForward or kOther.

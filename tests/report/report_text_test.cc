@@ -46,8 +46,8 @@ TEST(ReportTextTest, RemediesStandBesideWhatTheySaveAndWhetherThatFits) {
 
 TEST(ReportTextTest, FitsTheWidth) {
   Report report = MisfitReport();
-  report.findings[0].detail = std::string(700, 'x') + " and " + std::string(300, 'y');
-  report.findings[0].title += " " + std::string(250, 'z');
+  report.findings[0].detail_text = std::string(700, 'x') + " and " + std::string(300, 'y');
+  report.findings[0].title_text += " " + std::string(250, 'z');
   report.plan->groups[0].shape = std::string(600, 's');
   report.plan->groups[1].op_name = "jit(step)/" + std::string(600, 'o');
   report.plan->groups[2].function_name = std::string(600, 'f');
@@ -77,7 +77,7 @@ TEST(ReportTextTest, HealthyCaptureTakesHalfTheLines) {
 
 TEST(ReportTextTest, ACaptureCannotDriveTheTerminal) {
   Report report = MisfitReport();
-  report.findings[0].title = "evil \x1b[2J title";
+  report.findings[0].title_text = "evil \x1b[2J title";
   report.findings[0].remedies[0].fix = "evil \x1b]0;x\a fix";
   report.plan->name = "jit_\x1b[31m";
   report.plan->groups[0].op_name = "a\nb";
@@ -99,7 +99,7 @@ TEST(ReportTextTest, AnEarlyLeakIsNotAllWell) {
   ReportFinding finding = MisfitReport().findings[0];
   finding.rule = "grows_per_execution";
   finding.severity = "info";
-  finding.title = "Every execution of jit_step leaves 1048576 bytes behind";
+  finding.title_text = "Every execution of jit_step leaves 1.00 MiB behind";
   report.findings = {finding};
   EXPECT_THAT(Lines(ReportText(report, Style100()))[0],
               HasSubstr("Every execution of jit_step leaves 1.00 MiB behind"));
@@ -125,7 +125,8 @@ TEST(ReportTextTest, UnknownCapacityIsSaidNotGuessed) {
 TEST(ReportTextTest, FailureWithoutAFindingIsNotAllWell) {
   Report report = HealthyReport();
   report.captures[0].failed_count = 1;
-  EXPECT_THAT(Lines(ReportText(report, Style100()))[0], HasSubstr("1 execution failed before launch"));
+  EXPECT_THAT(Lines(ReportText(report, Style100()))[0],
+              HasSubstr("1 execution failed before launch"));
 }
 
 TEST(ReportTextTest, LikeFindingsOfSeveralDevicesAreToldOnce) {
@@ -147,7 +148,7 @@ TEST(ReportTextTest, SeveralCapturesStartWithATable) {
   other.host = "node-1";
   other.failed_count = other.error_count = 0;
   report.captures.push_back(other);
-  report.captures[0].worst_title = report.findings[0].title;
+  report.captures[0].worst_title = report.findings[0].title_text;
   const std::string text = ReportText(report, Style100());
   EXPECT_THAT(text, HasSubstr("CAPTURES  2"));
   EXPECT_THAT(text, testing::ContainsRegex("▸ run1 / node-0 .*1 failed .*does not fit"));
@@ -156,7 +157,7 @@ TEST(ReportTextTest, SeveralCapturesStartWithATable) {
 
 TEST(ReportMarkdownTest, NamesAreNoMarkup) {
   Report report = MisfitReport();
-  report.findings[0].title = "<script>alert(1)</script> | `x` [y](z)";
+  report.findings[0].title_text = "<script>alert(1)</script> | `x` [y](z)";
   const std::string markdown = ReportMarkdown(report, Style100());
   const std::string head = markdown.substr(0, markdown.find("```"));
   EXPECT_THAT(head, Not(HasSubstr("<script>")));

@@ -327,7 +327,7 @@ TEST_F(MergeTest, AnInterruptedMergeLeavesWhatWas) {
 }
 
 TEST(IdMapTest, FindsWhatWasAddedAndNothingElse) {
-  IdMap ids;
+  MergedIds ids;
   ids.Add(3, 10);
   ids.Add(4, 11);
   ids.Add(7, 12);

@@ -1,28 +1,31 @@
 -- id: run_regression
 -- title: A run needs more memory than the one it is measured against
+-- rank: 125
 -- asks: Did the peak of a module rise from the run that the label `baseline` names?
 -- needs: a run with the label baseline=RUN, that run, and plans of one module in both
 -- tags: compare, plan
 -- severity: warning
 -- cause: A change of the program, of its sizes or of the compiler.
--- columns:
---   capture_id: the capture of the run that needs more
---   run: its run
---   host: its host
---   device: always NULL
---   device_id: always NULL
---   module_id: the module
---   module_name: its name
---   execution_id: always NULL
---   severity: warning
---   evidence: read
---   title: one sentence
---   detail: the parts that rose
---   bytes: how much more is needed at the peak (bytes)
 -- how to read: Nothing says by itself which of two runs is the measure, so the later one names it:
 --   oomdb ingest --label baseline=RUN. Compared is the largest plan of each name, by the peak:
 --   parameters, outputs, constants and the heap peak.
 -- next: oomdb compare BASE NEW
+-- says: {module_name} of {run} peaks {bytes:bytes} higher than in {base_run}
+-- detail: From {base_peak_bytes:bytes} to {peak_bytes:bytes} (read): parameters
+--   {base_parameter_bytes:bytes}, now {parameter_bytes:bytes}; outputs {base_output_bytes:bytes},
+--   now {output_bytes:bytes}; temps {base_temp_bytes:bytes}, now {temp_bytes:bytes}.
+-- columns:
+--   capture_id: the capture of the run that needs more
+--   bytes: how much more is needed at the peak (bytes)
+--   base_run: the run it is measured against
+--   peak_bytes: its peak (bytes)
+--   base_peak_bytes: the peak in the base run (bytes)
+--   parameter_bytes: its parameters (bytes)
+--   base_parameter_bytes: those in the base run (bytes)
+--   output_bytes: its outputs (bytes)
+--   base_output_bytes: those in the base run (bytes)
+--   temp_bytes: its temps (bytes)
+--   base_temp_bytes: those in the base run (bytes)
 CREATE VIEW run_regression AS
 WITH compared AS (
   SELECT
@@ -58,16 +61,16 @@ SELECT
   CAST(NULL AS BIGINT) AS execution_id,
   'warning' AS severity,
   'read' AS evidence,
-  s.module_name || ' of ' || s.new_run || ' peaks ' || CAST(s.new_peak - s.base_peak AS VARCHAR(20))
-    || ' bytes higher than in ' || s.base_run AS title,
-  'From ' || CAST(s.base_peak AS VARCHAR(20)) || ' bytes to ' || CAST(s.new_peak AS VARCHAR(20))
-    || ' bytes (read): parameters ' || CAST(s.base_parameters AS VARCHAR(20)) || ' bytes, now '
-    || CAST(s.new_parameters AS VARCHAR(20)) || ' bytes; outputs '
-    || CAST(s.base_outputs AS VARCHAR(20)) || ' bytes, now '
-    || CAST(s.new_outputs AS VARCHAR(20)) || ' bytes; temps '
-    || CAST(s.base_temps AS VARCHAR(20)) || ' bytes, now ' || CAST(s.new_temps AS VARCHAR(20))
-    || ' bytes.' AS detail,
-  s.new_peak - s.base_peak AS bytes
+  s.new_peak - s.base_peak AS bytes,
+  s.base_run,
+  s.new_peak AS peak_bytes,
+  s.base_peak AS base_peak_bytes,
+  s.new_parameters AS parameter_bytes,
+  s.base_parameters AS base_parameter_bytes,
+  s.new_outputs AS output_bytes,
+  s.base_outputs AS base_output_bytes,
+  s.new_temps AS temp_bytes,
+  s.base_temps AS base_temp_bytes
 FROM sides s
 JOIN modules m ON m.module_id = s.module_id
 JOIN captures c ON c.capture_id = m.capture_id

@@ -1,7 +1,7 @@
 // Look-up of the ids of an untrusted proto: a sorted array, so that no choice of ids is slow (a
 // hash table can be made to collide). Of equal ids the first one added wins.
-#ifndef OOMDB_INGEST_PLAN_ID_MAP_H_
-#define OOMDB_INGEST_PLAN_ID_MAP_H_
+#ifndef OOMDB_INGEST_PLAN_ID_INDEX_H_
+#define OOMDB_INGEST_PLAN_ID_INDEX_H_
 
 #include <algorithm>
 #include <cstddef>
@@ -12,7 +12,7 @@
 namespace oomdb {
 
 // Maps an int64 id to a dense index. Add everything, then Seal(), then look up.
-class IdMap {
+class IdIndex {
  public:
   static constexpr int32_t kNone = -1;
 
@@ -34,4 +34,4 @@ class IdMap {
 
 }  // namespace oomdb
 
-#endif  // OOMDB_INGEST_PLAN_ID_MAP_H_
+#endif  // OOMDB_INGEST_PLAN_ID_INDEX_H_

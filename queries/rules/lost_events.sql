@@ -1,35 +1,34 @@
 -- id: lost_events
 -- title: Allocator events are missing from the capture
+-- rank: 190
 -- asks: Do an allocator's running totals contradict one another?
 -- needs: allocator events
 -- tags: data
 -- severity: warning
 -- cause: The profiler dropped events: its buffers were full.
--- columns:
---   capture_id: the capture
---   run: its run
---   host: its host
---   device: ordinal of the device; NULL for host pools
---   device_id: the device
---   module_id: always NULL
---   module_name: its name
---   execution_id: always NULL
---   severity: warning
---   evidence: measured
---   title: one sentence
---   detail: how many contradictions
---   bytes: always NULL
 -- how to read: Every event states the bytes in use after it. Where that is not the total before it
 --   plus or minus its own bytes, at least one event in between is missing, and live memory after
 --   that point is only partly explained.
 -- next: oomdb query --db oom.db "SELECT name, reconciliation_breaks, allocation_count,
 --   deallocation_count FROM allocators"
+-- says: Allocator events of {allocator} are missing: its totals contradict one another {breaks:n}
+--   (once?time|times)
+-- detail: {breaks:n} of {events:n} recorded events (once?states|state) a total that is impossible
+--   after the one before (measured). What was live, and where it came from, is incomplete from
+--   there on; the totals themselves are right.
+-- columns:
+--   device: ordinal of the device; NULL for host pools
+--   bytes: always NULL
+--   allocator: the allocator's name
+--   breaks: its events whose total contradicts the one before
+--   events: its events
+--   once: 1 when there is one contradiction, else 0
 CREATE VIEW lost_events AS
 WITH broken AS (
   SELECT
     a.capture_id,
     a.device_id,
-    MIN(a.name) AS name,
+    MIN(a.name) AS allocator,
     CAST(SUM(a.reconciliation_breaks) AS BIGINT) AS breaks,
     CAST(SUM(a.allocation_count + a.deallocation_count) AS BIGINT) AS events
   FROM allocators a
@@ -46,13 +45,11 @@ SELECT
   CAST(NULL AS BIGINT) AS execution_id,
   'warning' AS severity,
   'measured' AS evidence,
-  'Allocator events of ' || b.name || ' are missing: its totals contradict one another '
-    || CAST(b.breaks AS VARCHAR(20)) || CASE WHEN b.breaks = 1 THEN ' time'
-      ELSE ' times' END AS title,
-  'Of ' || CAST(b.events AS VARCHAR(20)) || ' recorded events ' || CAST(b.breaks AS VARCHAR(20))
-    || ' state a total that is impossible after the one before (measured). What was live, and where'
-    || ' it came from, is incomplete from there on; the totals themselves are right.' AS detail,
-  CAST(NULL AS BIGINT) AS bytes
+  CAST(NULL AS BIGINT) AS bytes,
+  b.allocator,
+  b.breaks,
+  b.events,
+  CASE WHEN b.breaks = 1 THEN 1 ELSE 0 END AS once
 FROM broken b
 JOIN captures c ON c.capture_id = b.capture_id
 LEFT JOIN devices d ON d.device_id = b.device_id

@@ -1,4 +1,3 @@
-// truncated_capture and lost_events: what a capture can't tell.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,7 +7,6 @@
 namespace oomdb {
 namespace {
 
-using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
@@ -18,28 +16,6 @@ HloBuilder Step() {
   hlo.Parameter(128_MiB).Output(1_MiB);
   hlo.Temp(64_MiB);
   return hlo;
-}
-
-TEST(TruncatedCaptureTest, ACutFileSaysSo) {
-  GpuStory story;
-  story.Pool(0, 1_GiB, {.in_use_before = 128_MiB}).Module(Step(), 7);
-  story.Step("jit_step", {.free_outputs = true});
-  const std::string bytes = story.capture().TruncatedBytes();
-  RuleDatabase database;
-  database.Ingest(bytes);
-  const std::vector<Finding> found = database.Findings("truncated_capture");
-  ASSERT_THAT(found, SizeIs(1));
-  EXPECT_EQ(found[0].severity, "warning");
-  EXPECT_EQ(found[0].bytes, static_cast<int64_t>(bytes.size()));
-}
-
-TEST(TruncatedCaptureTest, AWholeFileDoesNot) {
-  GpuStory story;
-  story.Pool(0, 1_GiB, {.in_use_before = 128_MiB}).Module(Step(), 7);
-  story.Step("jit_step", {.free_outputs = true});
-  RuleDatabase database;
-  database.Ingest(story.Bytes());
-  EXPECT_THAT(database.Summary(), IsEmpty());
 }
 
 TEST(LostEventsTest, AnImpossibleTotalIsALostEvent) {

@@ -1,28 +1,36 @@
 -- id: sweep_limit
--- title: Where a sweep stops to fit
+-- title: Where a sweep stops fitting
+-- rank: 210
 -- asks: Which is the largest value of a label that fits, and the smallest that does not?
 -- needs: runs with a label, at least three of one module, and the devices' capacity
 -- tags: sweep, plan, capacity
 -- severity: warning when no point fits, else info
 -- cause: Activations grow with batch and sequence, and so does the plan.
--- columns:
---   capture_id: the capture of the smallest label that does not fit
---   run: its run
---   host: its host
---   device: always NULL: every device of the run has the plan
---   device_id: always NULL
---   module_id: the module
---   module_name: its name
---   execution_id: always NULL
---   severity: warning or info
---   evidence: read
---   title: one sentence
---   detail: what is needed on both sides of the limit, and what XLA did to get there
---   bytes: the plan of the smallest label that does not fit (bytes)
 -- how to read: Labels are compared where they are whole numbers and where the runs agree in all
---   other labels. A smaller label that does not fit beside a larger one that does is no mistake:
+--   other labels. A smaller label that does not fit beside a larger one that does is not a mistake:
 --   XLA rematerializes when it nears its limit, so the curve has kinks.
 -- next: oomdb sweep --label batch
+-- says: (none_fits?No {name} of the sweep fits: {name}={failing:n} needs {bytes:bytes}, the
+--   capacity is {capacity_bytes:bytes}|{name}={fitting:n} is the largest that fits of
+--   {point_count:n} points; {name}={failing:n} does not)
+-- detail: {module_name} needs [{fitting_bytes:bytes} at {name}={fitting:n} and ]{bytes:bytes} at
+--   {name}={failing:n} (read); the capacity is {capacity_bytes:bytes}[; all with
+--   {other_labels}(labels)].[ At {name}={fitting:n} XLA already rematerializes
+--   {fitting_remat_count:n} instructions to get there (read).](crossed? The larger one fits because
+--   XLA rematerializes there (inferred).)
+-- columns:
+--   capture_id: the capture of the smallest label that does not fit
+--   bytes: the plan of the smallest label that does not fit (bytes)
+--   name: the label's name
+--   point_count: labels that the sweep has
+--   fitting: the largest label that fits; NULL when none does
+--   fitting_bytes: its plan (bytes)
+--   fitting_remat_count: instructions that XLA rematerialized in it; NULL when none
+--   failing: the smallest label that does not fit
+--   capacity_bytes: what may be used there (bytes)
+--   other_labels: the other labels of these runs, as 'seq=64 '; NULL without any
+--   none_fits: 1 when no label fits, else 0
+--   crossed: 1 when a larger label fits than the smallest that does not, else 0
 CREATE VIEW sweep_limit AS
 WITH points AS (
   SELECT
@@ -33,8 +41,7 @@ WITH points AS (
 ),
 limits AS (
   SELECT
-    p.name, p.label_number, p.other_labels, p.module_name, p.plan_bytes, p.capacity_bytes, p.fits,
-    p.remat_instruction_count, p.capture_id, p.module_id,
+    p.*,
     ROW_NUMBER() OVER (
       PARTITION BY p.name, p.other_labels, p.module_name, p.fits
       ORDER BY CASE WHEN p.fits = 1 THEN -p.label_number ELSE p.label_number END NULLS FIRST,
@@ -62,11 +69,10 @@ sweeps AS (
   FROM limits l
   GROUP BY l.name, l.other_labels, l.module_name
 ),
--- A point can end the curves of two labels: the longer one is told.
+-- A point can end the curves of two labels: the longer one is named.
 told AS (
   SELECT
-    s.name, s.other_labels, s.module_name, s.point_count, s.fitting, s.fitting_bytes,
-    s.fitting_remat, s.failing, s.failing_bytes, s.capacity_bytes, s.capture_id, s.module_id,
+    s.*,
     ROW_NUMBER() OVER (
       PARTITION BY s.capture_id, s.module_id
       ORDER BY s.point_count DESC NULLS LAST, s.name NULLS FIRST
@@ -86,33 +92,17 @@ SELECT
   CAST(NULL AS BIGINT) AS execution_id,
   CASE WHEN t.fitting IS NULL THEN 'warning' ELSE 'info' END AS severity,
   'read' AS evidence,
-  CASE
-    WHEN t.fitting IS NULL
-      THEN 'No ' || t.name || ' of the sweep fits: ' || t.name || '='
-        || CAST(t.failing AS VARCHAR(20)) || ' needs ' || CAST(t.failing_bytes AS VARCHAR(20))
-        || ' bytes of ' || CAST(t.capacity_bytes AS VARCHAR(20)) || ' bytes'
-    ELSE t.name || '=' || CAST(t.fitting AS VARCHAR(20)) || ' is the largest of '
-      || CAST(t.point_count AS VARCHAR(20)) || ' points that fits, ' || t.name || '='
-      || CAST(t.failing AS VARCHAR(20)) || ' does not'
-  END AS title,
-  COALESCE(t.module_name || ' needs ' || CAST(t.fitting_bytes AS VARCHAR(20)) || ' bytes at '
-      || t.name || '=' || CAST(t.fitting AS VARCHAR(20)) || ' and ', t.module_name || ' needs ')
-    || CAST(t.failing_bytes AS VARCHAR(20)) || ' bytes at ' || t.name || '='
-    || CAST(t.failing AS VARCHAR(20)) || ' (read), where '
-    || CAST(t.capacity_bytes AS VARCHAR(20)) || ' bytes may be used'
-    || CASE
-      WHEN t.other_labels <> '' THEN '; all with ' || t.other_labels || '(labels).'
-      ELSE '.'
-    END
-    || CASE WHEN t.fitting_remat > 0
-      THEN ' At ' || t.name || '=' || CAST(t.fitting AS VARCHAR(20))
-        || ' XLA already rematerializes ' || CAST(t.fitting_remat AS VARCHAR(20))
-        || ' instructions to get there (read).'
-      ELSE '' END
-    || CASE WHEN t.failing < t.fitting
-      THEN ' The larger one fits because XLA rematerializes there (inferred).' ELSE '' END
-    AS detail,
-  t.failing_bytes AS bytes
+  t.failing_bytes AS bytes,
+  t.name,
+  t.point_count,
+  t.fitting,
+  t.fitting_bytes,
+  NULLIF(t.fitting_remat, 0) AS fitting_remat_count,
+  t.failing,
+  t.capacity_bytes,
+  NULLIF(t.other_labels, '') AS other_labels,
+  CASE WHEN t.fitting IS NULL THEN 1 ELSE 0 END AS none_fits,
+  CASE WHEN t.failing < t.fitting THEN 1 ELSE 0 END AS crossed
 FROM told t
 JOIN captures c ON c.capture_id = t.capture_id
 WHERE t.place = 1;
