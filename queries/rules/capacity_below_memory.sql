@@ -78,8 +78,8 @@ WHERE p.capacity_source = 'pool'
     < (SELECT s.setting FROM settings s WHERE s.name = 'low_capacity_percent') * p.memory_bytes;
 
 -- title: Raise the memory fraction, where that helps
--- words fix: raise XLA_PYTHON_CLIENT_MEM_FRACTION to 0.{raised_percent:n}, or remove it and free the
---   device of other processes
+-- words fix: raise XLA_PYTHON_CLIENT_MEM_FRACTION to 0.{raised_percent:n}, or remove it and free
+--   the device of other processes
 -- words cost: less memory for libraries and other processes on the device
 -- columns:
 --   module_id: the module that failed and would fit

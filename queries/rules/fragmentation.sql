@@ -176,7 +176,8 @@ FROM listed l;
 -- words fix by remedy:
 --   reorder_allocations: allocate what lives long before what is large and short-lived, or free it
 --     before the step
---   async_allocator: let the driver move the pieces: XLA_PYTHON_CLIENT_ALLOCATOR=cuda_async (NVIDIA)
+--   async_allocator: let the driver move the pieces: XLA_PYTHON_CLIENT_ALLOCATOR=cuda_async
+--     (NVIDIA)
 -- words cost by remedy:
 --   reorder_allocations: a change of order in the program
 --   async_allocator: another allocator: no allocation events in the next capture
