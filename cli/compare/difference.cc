@@ -1,11 +1,8 @@
-#include "cli/compare/words.h"
-
-#include <fmt/format.h>
+#include "cli/compare/difference.h"
 
 #include <filesystem>
 
-#include "cli/report/page.h"
-#include "render/units.h"
+#include "render/words.h"
 
 namespace oomdb {
 
@@ -35,13 +32,20 @@ std::pair<std::string, std::string> ShortNames(const std::string& base,
   return {Safe(base), Safe(changed)};
 }
 
-std::string Signed(int64_t bytes) {
-  return bytes > 0 ? "+" + HumanBytes(bytes) : HumanBytes(bytes);
-}
-
-std::string Buffers(int64_t count, const std::string& shape) {
-  if (count == 0) return "–";
-  return shape.empty() ? std::to_string(count) : fmt::format("{} × {}", count, Safe(shape));
+Difference ReadDifference(const Record& row) {
+  Difference d;
+  d.kind = row.Text("kind");
+  d.change = row.Text("change");
+  d.base_bytes = row.MaybeInteger("base_bytes");
+  d.new_bytes = row.MaybeInteger("new_bytes");
+  d.delta_bytes = row.MaybeInteger("delta_bytes");
+  d.base_count = row.MaybeInteger("base_count");
+  d.new_count = row.MaybeInteger("new_count");
+  d.base_shape = row.Text("base_shape");
+  d.new_shape = row.Text("new_shape");
+  d.op_name = row.Text("op_name");
+  d.place = Place(row.Text("source_file"), row.MaybeInteger("source_line"), "");
+  return d;
 }
 
 }  // namespace oomdb
