@@ -1,4 +1,4 @@
-// oomdb compare of two runs of which one fails by its error text: what did not fit, before and now.
+// oomdb compare of two runs of which one fails by its error log: what did not fit, before and now.
 #ifndef OOMDB_CLI_COMPARE_FAILURES_H_
 #define OOMDB_CLI_COMPARE_FAILURES_H_
 
@@ -23,15 +23,16 @@ struct StageFailure {
   int64_t captures = 0;  // That fail in this stage.
 };
 
-// What the error texts of a run say.
+// What the error logs of a run say.
 struct RunFailures {
-  bool has_text = false;                       // Whether it has an error text or log at all.
+  std::string name;                            // As it is shown.
+  bool has_log = false;                        // Whether it has an error log at all.
   int64_t failed_executions = 0;               // As its captures show them.
   std::map<std::string, StageFailure> stages;  // By stage: compile, run, host, chip.
   std::string main_stage;                      // What ended the program; empty: nothing failed.
 };
 
-// The failures of two runs by their error texts.
+// The failures of two runs by their error logs.
 class FailureComparison {
  public:
   FailureComparison(Database& database, const std::string& base, const std::string& changed);
@@ -51,13 +52,12 @@ class FailureComparison {
   std::vector<std::string> Regressions(Database& database) const;
 
  private:
-  const std::string base_name_, new_name_;  // As they are shown.
   RunFailures base_, new_;
   Rows rows_;
 };
 
 // Why, of two runs of which none fails and one at least has no plan: "nothing to compare: train.log
-// has no OOM in its text and no plan, …".
+// has no OOM in its log and no plan, …".
 std::string NothingToCompare(Database& database, const std::string& base,
                              const std::string& changed);
 
