@@ -121,8 +121,9 @@ known AS (
       ELSE 0
     END AS has_plan,
     -- Where a request failed, the program as a whole must fit, if the error log says its size.
-    -- Beside a single allocation (T7) the rest of the program is not known.
-    CASE WHEN b.kind = 'T7' THEN NULL WHEN b.stage = 'compile' THEN b.needed_bytes
+    -- Beside a single allocation the rest of the program is not known.
+    CASE WHEN b.kind = 'tpu_allocation_exceeded' THEN NULL
+      WHEN b.stage = 'compile' THEN b.needed_bytes
       ELSE b.total_bytes END AS total_bytes,
     CASE
       WHEN b.output_bytes - COALESCE(b.alias_bytes, 0) < b.arguments_bytes
