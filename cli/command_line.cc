@@ -85,7 +85,7 @@ int RunCommandLine(std::vector<std::string> arguments) {
     const bool by_stop = error.code() == ExitCode::kFailed && StopRequested();
     return Fail(error.what(), by_stop ? ExitCode::kInterrupted : error.code());
   } catch (const std::bad_alloc&) {
-    return Fail("more memory is needed than there is", ExitCode::kFailed);
+    return Fail("oomdb needs more memory than there is", ExitCode::kFailed);
   } catch (const std::exception& error) {
     return Fail(error.what(), ExitCode::kFailed);
   }

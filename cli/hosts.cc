@@ -8,13 +8,13 @@
 
 #include "cli/open_captures.h"
 #include "cli/options.h"
-#include "cli/report/page.h"
 #include "cli/verbs.h"
 #include "queries/catalogue.h"
 #include "queries/materialize.h"
 #include "render/terminal.h"
 #include "render/units.h"
 #include "render/utf8.h"
+#include "render/words.h"
 #include "schema/query.h"
 
 namespace oomdb {
@@ -65,7 +65,7 @@ std::string WhyNone(const Record& run) {
   const std::string devices = Plural(run.Integer("device_count"), "device");
   const int64_t hosts = run.Integer("profiled_host_count");
   if (run.IsNull("job_host_count")) {
-    return fmt::format("the {} of {} are no hosts of one job: a host comes twice",
+    return fmt::format("the {} of {} are not hosts of one job: a host comes twice",
                        Plural(run.Integer("profiler_capture_count"), "capture"), name);
   }
   if (hosts >= 2)
@@ -206,8 +206,8 @@ void RegisterHosts(Verbs& verbs, ExitCode& exit_code) {
   AddSettingOptions(verb, options->settings);
   AddOutputOptions(verb, options->output);
   verb.Footer(
-      "A host stands out when it is beyond the median of its peers by more than they vary "
-      "(`oomdb show host_skew`; settings skew_…).\n"
+      "A host stands out when it differs from the median of its peers by more than they vary "
+      "(`oomdb list settings`: skew_…).\n"
       "Example: oomdb hosts --db oom.db --run run1");
   verb.Run([options, &exit_code] { Run(*options, exit_code); });
 }

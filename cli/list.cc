@@ -23,12 +23,13 @@ struct Options {
   OutputOptions output;
 };
 
-// What needs a database: a view, its columns and their order.
+// What a view lists: its columns and their order.
 struct Listing {
   const char* name;
   const char* view;
   const char* columns;
   const char* order;
+  bool needs_database = true;  // Else oomdb comes with rows of its own.
 };
 constexpr Listing kListings[] = {
     {"captures", "capture_summaries",
@@ -43,10 +44,22 @@ constexpr Listing kListings[] = {
      "run, host, device, execution_id, module_name, sequence, after_ns, duration_ns, failed, "
      "in_use_at_start_bytes, peak_in_use_bytes, wait_ns",
      "run, host, device, start_ns, execution_id"},
+    {"remedies", "remedy_kinds", "remedy, what, assumes, changes_results", "remedy", false},
+    {"settings", "settings", "name, setting, meaning", "name", false},
 };
 
-const std::vector<std::string> kNames = {"captures", "executions", "modules",
+const std::vector<std::string> kNames = {"captures", "executions", "modules", "remedies",
                                          "rules",    "settings",   "tables"};
+
+// "captures, executions, … or tables".
+std::string Names() {
+  std::string names;
+  for (const std::string& name : kNames) {
+    names += names.empty() ? "" : name == kNames.back() ? " or " : ", ";
+    names += name;
+  }
+  return names;
+}
 
 // Sizes and times in units, where the format is one for people.
 void Write(Output& output, const Rows& table) {
@@ -86,45 +99,40 @@ void ListRules(Output& output) {
   Write(output, {{"rule", "title", "asks"}, std::move(rows)});
 }
 
-// With a database its own values, else the defaults.
-void ListSettings(const Options& options, Output& output) {
+Database Open(const Options& options, const Listing& listing) {
+  const std::vector<ViewDefinition>& views = Catalogue::Get().views();
   const SettingOverrides overrides = ReadSettingOptions(options.settings);
-  Database database = options.database.empty()
-                          ? Database::Throwaway({}, overrides)
-                          : Database::OpenReadOnly(options.database, {}, overrides);
-  Write(output, ReadTable(database, "settings", "name, setting, meaning", {}, "name"));
+  if (options.database.empty() && !listing.needs_database)
+    return Database::ThrowawayWithLazyViews(views, overrides);
+  return Database::OpenReadOnly(RequireDatabase(options.database), views, overrides);
 }
 
 void Run(const Options& options) {
   Output output(options.output);
   if (options.what == "tables") return ListTables(output);
   if (options.what == "rules") return ListRules(output);
-  if (options.what == "settings") return ListSettings(options, output);
   for (const Listing& listing : kListings) {
     if (options.what != listing.name) continue;
-    Database database =
-        Database::OpenReadOnly(RequireDatabase(options.database), Catalogue::Get().views(),
-                               ReadSettingOptions(options.settings));
+    Database database = Open(options, listing);
     return Write(output, ReadTable(database, listing.view, listing.columns, {}, listing.order));
   }
-  throw Error(
-      fmt::format("list {}: captures, executions, modules, rules, settings or tables expected{}",
-                  options.what, DidYouMean(options.what, kNames)),
-      ExitCode::kUsage);
+  throw Error(fmt::format("list {}: {} expected{}", options.what, Names(),
+                          DidYouMean(options.what, kNames)),
+              ExitCode::kUsage);
 }
 
 }  // namespace
 
 void RegisterList(Verbs& verbs, ExitCode&) {
-  Verb verb = verbs.Add("list", "List captures, modules, executions, rules, settings or tables");
+  Verb verb =
+      verbs.Add("list", "List captures, modules, executions, remedies, rules, settings or tables");
   const auto options = std::make_shared<Options>();
   AddDatabaseOption(verb, options->database);
-  verb.Option("WHAT", options->what, "captures, executions, modules, rules, settings or tables")
-      .Required();
+  verb.Option("WHAT", options->what, Names()).Required();
   AddSettingOptions(verb, options->settings);
   AddOutputOptions(verb, options->output);
   verb.Footer(
-      "rules, settings and tables need no database.\n"
+      "remedies, rules, settings and tables need no database.\n"
       "Example: oomdb list modules --db oom.db");
   verb.Run([options] { Run(*options); });
 }

@@ -29,19 +29,21 @@ void CheckInputs(const Options& options) {
   for (const std::string& path : options.in) {
     std::error_code ignored;
     if (path == options.out || std::filesystem::equivalent(path, options.out, ignored)) {
-      throw Error(fmt::format("{}: merged into itself; OUT is another file than each IN", path),
-                  ExitCode::kUsage);
+      throw Error(
+          fmt::format("{}: can't be merged into itself; OUT must not be one of the IN files", path),
+          ExitCode::kUsage);
     }
     Database::OpenReadOnly(path, {});
   }
 }
 
 void Talk(const std::string& path, const MergeSummary& summary) {
-  std::string line = fmt::format("{}: {} captures added, {} there already", path, summary.added,
+  std::string line = fmt::format("{}: {} captures added, {} already there", path, summary.added,
                                  summary.already_there);
   if (summary.labels_differ > 0) {
-    line += fmt::format("; {} labels differ from those of the same run, the lesser text stays",
-                        summary.labels_differ);
+    line += fmt::format(
+        "; {} labels differ from those of the same run; the text that sorts first stays",
+        summary.labels_differ);
   }
   std::cerr << Sanitize(line) << '\n';
 }
@@ -64,15 +66,17 @@ void Run(const Options& options) {
 }  // namespace
 
 void RegisterMerge(Verbs& verbs, ExitCode&) {
-  Verb verb = verbs.Add("merge", "Unite databases of different hosts in one");
+  Verb verb = verbs.Add("merge", "Merge databases from different hosts into one");
   const auto options = std::make_shared<Options>();
   verb.Option("OUT", options->out, "The database to merge into; made when it is missing")
       .Required();
   verb.Option("IN", options->in, "The databases to read").Required();
   verb.Footer(
-      "By content, so any order and any number of times give the same. Runs, hosts and labels\n"
-      "come along; where two databases name one capture differently, the lesser path's words win.\n"
-      "Exit: 0 merged, 1 an IN is missing or damaged, 5 one is newer than this oomdb or not its.\n"
+      "Captures are merged by content: any order and any number of times give the same "
+      "result.\nRuns, hosts and labels come along; where two databases name one capture "
+      "differently, the\nnames of the path that sorts first win.\n"
+      "Exit: 0 merged, 1 an IN is missing or damaged, 5 one is newer than this oomdb or not an "
+      "oomdb database.\n"
       "Example: oomdb merge all.db oom.db");
   verb.Run([options] { Run(*options); });
 }

@@ -61,8 +61,8 @@ void RefuseToOverwriteInputs(const std::string& output, const std::vector<std::s
     return fs::equivalent(output, path, ignored);
   });
   if (capture || input) {
-    throw Error(fmt::format("{}: {}; nothing is written over it, name another file", output,
-                            input ? "this is what is read" : "this is a capture"),
+    throw Error(fmt::format("{}: {}; oomdb does not overwrite it, name another file", output,
+                            input ? "this is an input" : "this is a capture"),
                 ExitCode::kUsage);
   }
 }

@@ -71,26 +71,39 @@ class Page {
   const bool color_;
 };
 
+// What a rule or view says of itself, but its columns; what is empty is not said.
+std::vector<std::pair<std::string, std::string>> Paragraphs(const CatalogueEntry& entry) {
+  return {{"asks", entry.asks},
+          {"needs", entry.needs},
+          {"severity", entry.severity},
+          {"cause", entry.cause},
+          {"how to read", entry.how_to_read},
+          {"tags", entry.tags},
+          {"next", entry.next}};
+}
+
+std::string Sql(const CatalogueEntry& entry) {
+  return fmt::format("CREATE VIEW {} AS\n{}", entry.id, entry.select);
+}
+
 void ShowView(Page& page, const CatalogueEntry& entry) {
   page.Title(entry.id, entry.title);
   page.Gap();
-  page.Paragraph("asks", entry.asks);
-  page.Paragraph("needs", entry.needs);
-  page.Paragraph("severity", entry.severity);
-  page.Paragraph("cause", entry.cause);
-  page.Paragraph("how to read", entry.how_to_read);
-  page.Paragraph("tags", entry.tags);
-  page.Paragraph("next", entry.next);
+  for (const auto& [label, text] : Paragraphs(entry)) page.Paragraph(label, text);
   page.Columns(entry.columns);
-  page.Sql(fmt::format("CREATE VIEW {} AS\n{}", entry.id, entry.select));
+  page.Sql(Sql(entry));
+}
+
+std::vector<ColumnMeaning> Columns(const TableDescription& table) {
+  std::vector<ColumnMeaning> columns;
+  for (const ColumnDescription& column : table.columns)
+    columns.push_back({column.name, column.meaning});
+  return columns;
 }
 
 void ShowTable(Page& page, const TableDescription& table) {
   page.Title(table.name, table.meaning);
-  std::vector<ColumnMeaning> columns;
-  for (const ColumnDescription& column : table.columns)
-    columns.push_back({column.name, column.meaning});
-  page.Columns(columns);
+  page.Columns(Columns(table));
   page.Sql(table.sql);
 }
 
@@ -107,36 +120,30 @@ std::string_view KindName(ViewKind kind) {
   }
 }
 
-// What is missing is left out.
-nlohmann::ordered_json ViewJson(const CatalogueEntry& entry) {
-  nlohmann::ordered_json json = {{"name", entry.id}, {"kind", KindName(entry.kind)}};
-  const auto add = [&](const char* key, const std::string& text) {
-    if (!text.empty()) json[key] = text;
-  };
-  if (!entry.path.empty()) json["file"] = "queries/" + entry.path;
-  add("title", entry.title);
-  add("asks", entry.asks);
-  add("needs", entry.needs);
-  add("severity", entry.severity);
-  add("cause", entry.cause);
-  add("how_to_read", entry.how_to_read);
-  add("tags", entry.tags);
-  add("next", entry.next);
+void AddColumns(const std::vector<ColumnMeaning>& columns, const std::string& sql,
+                nlohmann::ordered_json& json) {
   json["columns"] = nlohmann::ordered_json::array();
-  for (const ColumnMeaning& column : entry.columns) {
+  for (const ColumnMeaning& column : columns) {
     json["columns"].push_back({{"name", column.name}, {"meaning", column.meaning}});
   }
-  json["sql"] = fmt::format("CREATE VIEW {} AS\n{}", entry.id, entry.select);
+  json["sql"] = sql;
+}
+
+nlohmann::ordered_json ViewJson(const CatalogueEntry& entry) {
+  nlohmann::ordered_json json = {{"name", entry.id}, {"kind", KindName(entry.kind)}};
+  if (!entry.path.empty()) json["file"] = "queries/" + entry.path;
+  if (!entry.title.empty()) json["title"] = entry.title;
+  for (auto [key, text] : Paragraphs(entry)) {
+    std::replace(key.begin(), key.end(), ' ', '_');
+    if (!text.empty()) json[key] = text;
+  }
+  AddColumns(entry.columns, Sql(entry), json);
   return json;
 }
 
 nlohmann::ordered_json TableJson(const TableDescription& table) {
   nlohmann::ordered_json json = {{"name", table.name}, {"kind", "table"}, {"title", table.meaning}};
-  json["columns"] = nlohmann::ordered_json::array();
-  for (const ColumnDescription& column : table.columns) {
-    json["columns"].push_back({{"name", column.name}, {"meaning", column.meaning}});
-  }
-  json["sql"] = table.sql;
+  AddColumns(Columns(table), table.sql, json);
   return json;
 }
 

@@ -98,7 +98,7 @@ TableFormat ParseTableFormat(std::string_view text) {
   if (text == "json") return TableFormat::kJson;
   if (text == "jsonl") return TableFormat::kJsonl;
   if (text == "markdown") return TableFormat::kMarkdown;
-  throw Error(fmt::format("--format: \"{}\" is none of table, csv, json, jsonl, markdown", text),
+  throw Error(fmt::format("--format {}: table, csv, json, jsonl or markdown expected", text),
               ExitCode::kUsage);
 }
 

@@ -52,8 +52,7 @@ ColorMode ParseColorMode(std::string_view text) {
   if (text == "auto") return ColorMode::kAuto;
   if (text == "always") return ColorMode::kAlways;
   if (text == "never") return ColorMode::kNever;
-  throw Error(fmt::format("--color: \"{}\" is none of auto, always, never", text),
-              ExitCode::kUsage);
+  throw Error(fmt::format("--color {}: auto, always or never expected", text), ExitCode::kUsage);
 }
 
 Terminal DescribeTerminal(int fd, ColorMode mode) {

@@ -112,7 +112,8 @@ void RegisterCheck(Verbs& verbs, ExitCode& exit_code) {
               "Check what this database holds, instead of captures; else $OOMDB_DB")
       .Variable("OOMDB_DB")
       .Type("FILE");
-  verb.Option("--run", options->run, "Only this run; else all but the baseline").Type("NAME");
+  verb.Option("--run", options->run, "Check only this run; by default all but the baseline")
+      .Type("NAME");
   verb.Option("--budget", options->budget,
               "Fail when the plan of a module that ran, or of the largest, needs more")
       .Type("SIZE");
@@ -131,7 +132,7 @@ void RegisterCheck(Verbs& verbs, ExitCode& exit_code) {
   verb.Footer(
       "At least one limit is needed. One line for each thing that fails: found, limit, and how "
       "the\n"
-      "number is known. A limit for which the captures hold no number is no pass.\n"
+      "number is known. A limit that the captures hold no number for does not pass.\n"
       "Exit: 0 all is well, 1 something can't be checked, 3 a limit is passed, 4 part was "
       "rejected.\n"
       "Example: oomdb check --budget 16GiB --max-growth 1MiB "

@@ -73,7 +73,7 @@ void CheckGrowth(Database& database, const GateLimits& limits, GateReport& repor
   }
   if (found.empty()) {
     report.unchecked.push_back(
-        {"max-growth", "", "no module ran often enough with its device's memory in use known"});
+        {"max-growth", "", "no module ran often enough on a device whose memory in use is known"});
   }
 }
 
@@ -103,7 +103,8 @@ void CheckRegression(Database& database, const GateLimits& limits, GateReport& r
   }
   if (!compared) {
     report.unchecked.push_back(
-        {"max-regression", "", fmt::format("no module with a plan is in {} too", limits.baseline)});
+        {"max-regression", "",
+         fmt::format("no module with a plan is also in {}", limits.baseline)});
   }
 }
 
@@ -117,9 +118,9 @@ void CheckFindings(Database& database, const GateLimits& limits, GateReport& rep
     const std::string where = fmt::format("{} / {}", Name(row, "run"), Name(row, "host"));
     report.cases.push_back(
         {"fail-on", fmt::format("{} ({})", rule, where),
-         fmt::format("{} {} of {}: {} ({}); none of severity {} or worse is allowed", severity,
-                     rule, where, HumanizeSentence(row.Text("title")), row.Text("evidence"),
-                     limits.fail_on)});
+         fmt::format("{} {} of {}: {} ({}); findings of severity {} or worse are not allowed",
+                     severity, rule, where, HumanizeSentence(row.Text("title")),
+                     row.Text("evidence"), limits.fail_on)});
   }
   if (!any)
     report.cases.push_back(

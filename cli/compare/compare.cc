@@ -12,18 +12,18 @@
 #include <tuple>
 #include <vector>
 
+#include "cli/compare/difference.h"
 #include "cli/compare/failures.h"
 #include "cli/compare/gate.h"
 #include "cli/compare/profiles.h"
-#include "cli/compare/words.h"
 #include "cli/open_captures.h"
 #include "cli/options.h"
-#include "cli/report/page.h"
 #include "cli/verbs.h"
 #include "queries/catalogue.h"
 #include "queries/materialize.h"
 #include "render/terminal.h"
 #include "render/units.h"
+#include "render/words.h"
 #include "schema/query.h"
 
 namespace oomdb {
@@ -41,55 +41,47 @@ struct Options {
   OutputOptions output;
 };
 
-struct Difference {
-  std::string module, kind, change, role, op_name, place, instruction, base_shape, new_shape;
+// A row of run_comparison.
+struct PlanDifference : Difference {
+  std::string module, role, instruction;
   std::string pairing;  // Empty: it is in one run only.
-  std::optional<int64_t> base_bytes, new_bytes;
-  int64_t module_place = 0, delta_bytes = 0, base_count = 0, new_count = 0;
+  int64_t module_place = 0;
 };
 
 constexpr char kOrder[] =
     "module_name, place, CASE kind WHEN 'module' THEN 0 ELSE 1 END, ABS(delta_bytes) DESC, kind, "
     "op_name, new_shape, base_shape";
 
-std::vector<Difference> ReadDifferences(const std::vector<Record>& rows) {
-  std::vector<Difference> differences;
+std::vector<PlanDifference> ReadDifferences(const std::vector<Record>& rows) {
+  std::vector<PlanDifference> differences;
   for (const Record& row : rows) {
-    Difference& d = differences.emplace_back();
-    d.module = row.Text("module_name");
-    d.module_place = row.Integer("place");
-    d.kind = row.Text("kind");
-    d.change = row.Text("change");
-    d.base_bytes = row.MaybeInteger("base_bytes");
-    d.new_bytes = row.MaybeInteger("new_bytes");
-    d.delta_bytes = row.Integer("delta_bytes");
-    d.base_count = row.Integer("base_count");
-    d.new_count = row.Integer("new_count");
-    d.base_shape = row.Text("base_shape");
-    d.new_shape = row.Text("new_shape");
-    d.instruction = row.Text("instruction");
-    d.role = row.Text("role");
-    d.op_name = row.Text("op_name");
-    d.place = Place(row.Text("source_file"), row.MaybeInteger("source_line"), "");
-    d.pairing = row.Text("pairing");
+    differences.push_back({ReadDifference(row), row.Text("module_name"), row.Text("role"),
+                           row.Text("instruction"), row.Text("pairing"), row.Integer("place")});
   }
   return differences;
 }
 
 class Page {
  public:
-  Page(std::vector<Difference> differences, const Options& options)
+  Page(std::vector<PlanDifference> differences, const Options& options)
       : differences_(std::move(differences)), options_(options) {
     std::tie(base_, new_) = ShortNames(options.base, options.changed);
-    for (const Difference& d : differences_) {
+    for (const PlanDifference& d : differences_) {
       if (d.kind != "module") continue;
       modules_.push_back(&d);
       if (d.base_count == 0 || d.new_count == 0) continue;
-      if (main_ == nullptr || Largest(d) > Largest(*main_)) main_ = &d;
+      if (main_ == nullptr || d.largest_bytes() > main_->largest_bytes()) main_ = &d;
     }
     // What both have first, the largest of it above all.
-    std::stable_sort(modules_.begin(), modules_.end(),
-                     [](const auto* a, const auto* b) { return Largest(*a) > Largest(*b); });
+    std::stable_sort(modules_.begin(), modules_.end(), [](const auto* a, const auto* b) {
+      return a->largest_bytes() > b->largest_bytes();
+    });
+    for (const PlanDifference& d : differences_) {
+      if (main_ != nullptr && d.kind != "module" && d.module == main_->module &&
+          d.module_place == main_->module_place) {
+        buffers_.push_back(&d);
+      }
+    }
   }
 
   std::string Sentence() const {
@@ -97,16 +89,16 @@ class Page {
     const std::string where =
         fmt::format("{} → {} in {}", HumanBytes(main_->base_bytes.value_or(0)),
                     HumanBytes(main_->new_bytes.value_or(0)), Safe(main_->module));
-    if (main_->delta_bytes == 0) {
+    if (main_->delta() == 0) {
       return fmt::format("{} peaks as high as {}: {}", new_, base_, where);
     }
-    const bool higher = main_->delta_bytes > 0;
+    const bool higher = main_->delta() > 0;
     std::string sentence =
-        fmt::format("{} peaks {} {} than {} ({})", new_, HumanBytes(std::abs(main_->delta_bytes)),
+        fmt::format("{} peaks {} {} than {} ({})", new_, HumanBytes(std::abs(main_->delta())),
                     higher ? "higher" : "lower", base_, where);
-    const Difference* const cause = LeadingBuffer();
+    const PlanDifference* const cause = LeadingDifference(buffers_, main_->delta());
     if (cause == nullptr) return sentence;
-    sentence += fmt::format("; {} {} is {}", HumanBytes(std::abs(cause->delta_bytes)),
+    sentence += fmt::format("; {} {} is {}", HumanBytes(std::abs(cause->delta())),
                             higher ? "more" : "less", Name(*cause));
     sentence += cause->change == "appeared" ? ", new"
                 : cause->change == "went"   ? ", gone"
@@ -121,7 +113,7 @@ class Page {
     out << Paint(Style::kBold, Sentence(), look.color) << "\n";
     if (main_ != nullptr && main_->pairing == "name") {
       out << "paired by name only: the parameters or results of " << Safe(main_->module)
-          << " have other shapes, so the two may not be one function (inferred)\n";
+          << " have different shapes, so the two may be different functions (inferred)\n";
     }
     out << '\n';
     WriteModules(out, look);
@@ -129,30 +121,9 @@ class Page {
   }
 
  private:
-  static int64_t Largest(const Difference& d) {
-    return std::max(d.base_bytes.value_or(0), d.new_bytes.value_or(0));
-  }
-
-  bool OfMain(const Difference& d) const {
-    return d.kind != "module" && main_ != nullptr && d.module == main_->module &&
-           d.module_place == main_->module_place;
-  }
-
-  // The buffer that moved the peak most in the direction in which it went.
-  const Difference* LeadingBuffer() const {
-    const Difference* leading = nullptr;
-    for (const Difference& d : differences_) {
-      if (!OfMain(d) || (d.delta_bytes > 0) != (main_->delta_bytes > 0)) continue;
-      if (leading == nullptr || std::abs(d.delta_bytes) > std::abs(leading->delta_bytes)) {
-        leading = &d;
-      }
-    }
-    return leading;
-  }
-
-  static std::string Name(const Difference& d) {
+  static std::string Name(const PlanDifference& d) {
     const std::string shape = Safe(d.new_shape.empty() ? d.base_shape : d.new_shape);
-    const int64_t count = std::max(d.base_count, d.new_count);
+    const int64_t count = std::max(d.base_count.value_or(0), d.new_count.value_or(0));
     if (d.instruction.empty() || d.kind != "temp") {
       return fmt::format("{}s{}", d.kind, shape.empty() ? "" : ", the largest " + shape);
     }
@@ -162,15 +133,15 @@ class Page {
   void WriteModules(std::ostream& out, const TableOptions& look) const {
     std::vector<std::vector<Cell>> rows;
     size_t same = 0;
-    for (const Difference* d : modules_) {
+    for (const PlanDifference* d : modules_) {
       if (d != main_ && d->change == "same") {
         ++same;
         continue;
       }
       if (rows.size() == options_.top) break;
-      rows.push_back({Safe(d->module), d->base_bytes ? Cell(HumanBytes(*d->base_bytes)) : "–",
-                      d->new_bytes ? Cell(HumanBytes(*d->new_bytes)) : "–", Signed(d->delta_bytes),
-                      d->change + (d->pairing == "name" ? ", other shapes" : "")});
+      rows.push_back({Safe(d->module), BytesOrDash(d->base_bytes), BytesOrDash(d->new_bytes),
+                      SignedBytes(d->delta()),
+                      d->change + (d->pairing == "name" ? ", different shapes" : "")});
     }
     WriteTable(out, {"module (peak)", base_, new_, "difference", ""}, rows, look);
     if (same > 0)
@@ -181,18 +152,20 @@ class Page {
     if (main_ == nullptr) return;
     std::vector<std::vector<Cell>> rows;
     int64_t left_out = 0;
+    const int64_t least = LeastShown();
     for (const char* const change : {"appeared", "grew", "shrank", "went", "same"}) {
-      for (const Difference& d : differences_) {
-        if (!OfMain(d) || d.change != change) continue;
-        if (!Shown(d)) {
+      for (const PlanDifference* d : buffers_) {
+        if (d->change != change) continue;
+        if (std::abs(d->delta()) < least) {
           ++left_out;
           continue;
         }
         rows.push_back(
-            {d.change, Signed(d.delta_bytes), Buffers(d.base_count, d.base_shape),
-             Buffers(d.new_count, d.new_shape), d.role.empty() ? d.kind : d.role,
-             TruncateFront(Safe(ShortOp(d.op_name.empty() ? d.instruction : d.op_name)), kOpWidth),
-             Safe(d.place)});
+            {d->change, SignedBytes(d->delta()), CountOf(d->base_count.value_or(0), d->base_shape),
+             CountOf(d->new_count.value_or(0), d->new_shape), d->role.empty() ? d->kind : d->role,
+             TruncateFront(Safe(ShortOp(d->op_name.empty() ? d->instruction : d->op_name)),
+                           kOpWidth),
+             Safe(d->place)});
       }
     }
     if (rows.empty()) {
@@ -204,20 +177,20 @@ class Page {
     if (left_out > 0) out << "… " << Plural(left_out, "smaller difference") << " (--top)\n";
   }
 
-  // Among the --top largest differences.
-  bool Shown(const Difference& d) const {
-    size_t larger = 0;
-    for (const Difference& other : differences_) {
-      if (OfMain(other) && std::abs(other.delta_bytes) > std::abs(d.delta_bytes)) ++larger;
-    }
-    return larger < options_.top;
+  // How small the least of the --top largest differences is.
+  int64_t LeastShown() const {
+    std::vector<int64_t> sizes;
+    for (const PlanDifference* d : buffers_) sizes.push_back(std::abs(d->delta()));
+    std::sort(sizes.rbegin(), sizes.rend());
+    return sizes.size() > options_.top ? sizes[options_.top - 1] : 0;
   }
 
-  const std::vector<Difference> differences_;
+  const std::vector<PlanDifference> differences_;
   const Options& options_;
   std::string base_, new_;  // As they are shown.
-  std::vector<const Difference*> modules_;
-  const Difference* main_ = nullptr;  // The largest that both have.
+  std::vector<const PlanDifference*> modules_;
+  const PlanDifference* main_ = nullptr;        // The largest that both have.
+  std::vector<const PlanDifference*> buffers_;  // At its peak.
 };
 
 bool HoldsRun(Database& database, const std::string& run) {
@@ -279,19 +252,19 @@ std::vector<std::string> GateFailures(Database& database, const Options& options
 }
 
 // What a person needs first is first: the error, where there is one, then the plans.
-void WriteForPeople(Database& database, const Page& page, const FailureComparison& texts,
+void WriteForPeople(Database& database, const Page& page, const FailureComparison& logs,
                     const Options& options, Output& output) {
   const TableOptions look = output.table_options();
   std::ostream& out = output.stream();
-  if (texts.any()) {
-    texts.Write(out, options.top, look);
+  if (logs.any()) {
+    logs.Write(out, options.top, look);
     if (page.HasModules()) out << '\n';
   }
-  if (page.HasCommonModules() || (page.HasModules() && !texts.any())) {
+  if (page.HasCommonModules() || (page.HasModules() && !logs.any())) {
     page.Write(out, look);
   } else if (page.HasModules()) {
     out << page.Sentence() << '\n';
-  } else if (!texts.any()) {
+  } else if (!logs.any()) {
     out << NothingToCompare(database, options.base, options.changed) << '\n';
   }
 }
@@ -311,24 +284,24 @@ void Run(const Options& options, ExitCode& exit_code) {
   std::vector<std::string> failures;
   // Severities ask every rule, which needs all of run_modules; a regression only the two runs.
   if (options.fail_on != "regression") failures = GateFailures(database, options);
-  // Before the plans of other modules are put aside: a text may be about one.
-  const FailureComparison texts(database, options.base, options.changed);
+  // Before the plans of other modules are put aside: a log may be about one.
+  const FailureComparison logs(database, options.base, options.changed);
   KeepTwoRuns(database, options);
   const Parameters pair = {{"base_run", options.base}, {"new_run", options.changed}};
   const Rows rows = ReadTable(database, "run_comparison", "*", pair, kOrder);
   const Page page(ReadDifferences(Records(rows)), options);
   const TableOptions look = output.table_options();
   if (look.for_people()) {
-    WriteForPeople(database, page, texts, options, output);
+    WriteForPeople(database, page, logs, options, output);
   } else {
-    const bool plans = !texts.any() || page.HasCommonModules();
-    const Rows& data = plans ? rows : texts.rows();
+    const bool plans = !logs.any() || page.HasCommonModules();
+    const Rows& data = plans ? rows : logs.rows();
     WriteTable(output.stream(), data.columns, data.rows, look);
   }
   output.Finish();
   if (options.fail_on == "regression") {
     failures = GateFailures(database, options);
-    for (std::string& failure : texts.Regressions(database)) failures.push_back(std::move(failure));
+    for (std::string& failure : logs.Regressions(database)) failures.push_back(std::move(failure));
   }
   for (const std::string& failure : failures)
     std::cerr << "oomdb: failed: " << Sanitize(failure) << '\n';
@@ -345,20 +318,20 @@ void RegisterCompare(Verbs& verbs, ExitCode& exit_code) {
   AddDatabaseOption(verb, options->database);
   verb.Option("--top", options->top, "Differences to list").ShowDefault().Positive().Type("N");
   verb.Option("--fail-on", options->fail_on,
-              "Exit with 3 when NEW has a finding of this severity or worse that BASE has not, "
-              "or (regression) when the peak of a module rose, or NEW fails by its error log where "
-              "BASE did not, or earlier, or is short of more")
+              "Exit with 3 when NEW has a finding of this severity or worse that BASE lacks; or "
+              "(regression) when a module's peak rose, or NEW's error log shows a failure that "
+              "BASE's does not, an earlier one, or one that lacks more memory")
       .Type("error|warning|info|regression");
   AddSettingOptions(verb, options->settings);
   AddOutputOptions(verb, options->output);
   verb.Footer(
       "Modules are paired by name and by the shapes of their parameters and results, the rest by "
-      "name alone, which is said. Buffers are matched by instruction and shape, then by shape, "
-      "JAX operation and Python line; "
-      "the rows are those of the view run_comparison. From two device memory profiles: what each "
-      "Python line holds more or less.\n"
-      "Where an error log says that one of the two failed: what did not fit, by how much, and "
-      "which buffers came, went, grew, before what the plans say. For machines (csv, json, jsonl) "
+      "name alone, and the page says so. Buffers are matched by instruction and shape, then by "
+      "shape, JAX operation and Python line; "
+      "the rows are those of the view run_comparison. For two device memory profiles: how much "
+      "more or less each Python line holds.\n"
+      "When an error log says that one of the two failed, the page begins with what did not fit, "
+      "by how much, and which buffers appeared, went or changed. For machines (csv, json, jsonl) "
       "the rows are those of run_comparison when the two have modules in common, else those of "
       "failure_comparison when one failed.\n"
       "Exit: 0 compared, 3 something failed --fail-on, 4 part was rejected. How much a peak, "

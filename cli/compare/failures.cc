@@ -3,11 +3,12 @@
 #include <fmt/format.h>
 
 #include <ostream>
+#include <tuple>
 #include <utility>
 
+#include "cli/compare/difference.h"
 #include "cli/compare/failures_page.h"
 #include "cli/compare/gate.h"
-#include "cli/compare/words.h"
 #include "render/units.h"
 
 namespace oomdb {
@@ -20,7 +21,7 @@ constexpr char kOrder[] =
 RunFailures ReadFailures(Database& database, const std::string& run) {
   RunFailures failures;
   for (const Record& summary : ReadView(database, "run_summaries", {{"run", run}})) {
-    failures.has_text = summary.Integer("log_count") > 0;
+    failures.has_log = summary.Integer("log_count") > 0;
     if (summary.Integer("oom_event_count") == 0) return failures;
   }
   for (const Record& row : ReadView(database, "stage_failures", {{"run", run}})) {
@@ -66,7 +67,7 @@ std::string Holds(Database& database, const std::string& run) {
   for (const Record& summary : ReadView(database, "run_summaries", {{"run", run}})) {
     if (summary.Integer("log_count") > 0) return "has no OOM in its log and no plan";
     if (summary.Integer("profile_count") == summary.Integer("capture_count"))
-      return "is a device memory profile, which compares with another one only";
+      return "is a device memory profile, which compares only with another one";
   }
   return "has neither a plan nor an error log";
 }
@@ -75,10 +76,8 @@ std::string Holds(Database& database, const std::string& run) {
 
 FailureComparison::FailureComparison(Database& database, const std::string& base,
                                      const std::string& changed)
-    : base_name_(ShortNames(base, changed).first),
-      new_name_(ShortNames(base, changed).second),
-      base_(ReadFailures(database, base)),
-      new_(ReadFailures(database, changed)) {
+    : base_(ReadFailures(database, base)), new_(ReadFailures(database, changed)) {
+  std::tie(base_.name, new_.name) = ShortNames(base, changed);
   if (!any()) return;
   if (base_.stages.empty()) base_.failed_executions = FailedExecutions(database, base);
   if (new_.stages.empty()) new_.failed_executions = FailedExecutions(database, changed);
@@ -87,7 +86,7 @@ FailureComparison::FailureComparison(Database& database, const std::string& base
 }
 
 void FailureComparison::Write(std::ostream& out, size_t top, const TableOptions& look) const {
-  FailurePage(base_, new_, base_name_, new_name_, rows_).Write(out, top, look);
+  WriteFailures(out, base_, new_, rows_, top, look);
 }
 
 std::vector<std::string> FailureComparison::Regressions(Database& database) const {
@@ -101,13 +100,13 @@ std::vector<std::string> FailureComparison::Regressions(Database& database) cons
       if (!base_.stages.empty() && !earlier) continue;
       std::string how = now.short_bytes ? ", short by " + HumanBytes(*now.short_bytes) : "";
       regressions.push_back(fmt::format("regression: {} fails (stage {}){}, {} did not (read)",
-                                        new_name_, stage, how, base_name_));
+                                        new_.name, stage, how, base_.name));
       continue;
     }
     const Measure measure = MeasureOf(stage, before->second, now);
     if (!measure.before || !measure.now || !limits.ArePassed(*measure.before, *measure.now))
       continue;
-    regressions.push_back(fmt::format("regression: {} {} {} (stage {}, read), before {}", new_name_,
+    regressions.push_back(fmt::format("regression: {} {} {} (stage {}, read), before {}", new_.name,
                                       measure.words, HumanBytes(*measure.now), stage,
                                       HumanBytes(*measure.before)));
   }

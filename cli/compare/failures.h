@@ -25,7 +25,8 @@ struct StageFailure {
 
 // What the error logs of a run say.
 struct RunFailures {
-  bool has_text = false;                       // Whether it has an error log at all.
+  std::string name;                            // As it is shown.
+  bool has_log = false;                        // Whether it has an error log at all.
   int64_t failed_executions = 0;               // As its captures show them.
   std::map<std::string, StageFailure> stages;  // By stage: compile, run, host, chip.
   std::string main_stage;                      // What ended the program; empty: nothing failed.
@@ -51,13 +52,12 @@ class FailureComparison {
   std::vector<std::string> Regressions(Database& database) const;
 
  private:
-  const std::string base_name_, new_name_;  // As they are shown.
   RunFailures base_, new_;
   Rows rows_;
 };
 
 // Why, of two runs of which none fails and one at least has no plan: "nothing to compare: train.log
-// has no OOM in its text and no plan, …".
+// has no OOM in its log and no plan, …".
 std::string NothingToCompare(Database& database, const std::string& base,
                              const std::string& changed);
 

@@ -4,16 +4,23 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <ostream>
 #include <utility>
 
-#include "cli/compare/words.h"
-#include "cli/report/page.h"
+#include "cli/compare/difference.h"
 #include "render/terminal.h"
 #include "render/units.h"
+#include "render/words.h"
 
 namespace oomdb {
 namespace {
+
+// A row of failure_comparison. Its change is empty where it is not known.
+struct FailureDifference : Difference {
+  std::string stage, name, label;
+  int64_t other_operations = 0;  // Besides op_name, of a row that stands for several.
+};
 
 constexpr size_t kOpWidth = 28;
 constexpr size_t kShapeWidth = 32;
@@ -44,8 +51,7 @@ void MergeAlike(std::vector<FailureDifference>& differences) {
     if (found->op_name != d.op_name) ++found->other_operations;
   }
   const auto size = [](const FailureDifference& d) {
-    return std::pair(std::abs(d.delta_bytes.value_or(0)),
-                     std::max(d.base_bytes.value_or(0), d.new_bytes.value_or(0)));
+    return std::pair(std::abs(d.delta()), d.largest_bytes());
   };
   std::stable_sort(merged.begin(), merged.end(),
                    [&](const auto& a, const auto& b) { return size(a) > size(b); });
@@ -55,38 +61,25 @@ void MergeAlike(std::vector<FailureDifference>& differences) {
 std::vector<FailureDifference> ReadDifferences(const std::vector<Record>& rows) {
   std::vector<FailureDifference> differences;
   for (const Record& row : rows) {
-    FailureDifference& d = differences.emplace_back();
-    d.stage = row.Text("stage");
-    d.kind = row.Text("kind");
-    d.name = row.Text("name");
-    d.change = row.Text("change");
-    d.base_bytes = row.MaybeInteger("base_bytes");
-    d.new_bytes = row.MaybeInteger("new_bytes");
-    d.delta_bytes = row.MaybeInteger("delta_bytes");
-    d.base_count = row.MaybeInteger("base_count");
-    d.new_count = row.MaybeInteger("new_count");
-    d.base_shape = row.Text("base_shape");
-    d.new_shape = row.Text("new_shape");
-    d.op_name = row.Text("op_name");
-    d.place = Place(row.Text("source_file"), row.MaybeInteger("source_line"), "");
-    d.label = row.Text("label");
+    differences.push_back(
+        {ReadDifference(row), row.Text("stage"), row.Text("name"), row.Text("label")});
   }
   MergeAlike(differences);
   return differences;
 }
 
-std::string Fails(const std::string& stage) {
-  if (stage == "compile") return "fails to compile";
-  if (stage == "host") return "runs out of host memory";
-  if (stage == "chip") return "runs out of on-chip memory";
-  return "fails while running";
-}
+// What is said of a stage, by its name.
+struct StageWords {
+  std::string fails, failed, heading;
+};
 
-std::string Failed(const std::string& stage) {
-  if (stage == "compile") return "failed to compile";
-  if (stage == "host") return "ran out of host memory";
-  if (stage == "chip") return "ran out of on-chip memory";
-  return "failed while running";
+const StageWords& Words(const std::string& stage) {
+  static const std::map<std::string, StageWords> words = {
+      {"compile", {"fails to compile", "failed to compile", "compiling"}},
+      {"run", {"fails while running", "failed while running", "running"}},
+      {"host", {"runs out of host memory", "ran out of host memory", "host memory"}},
+      {"chip", {"runs out of on-chip memory", "ran out of on-chip memory", "on-chip memory"}}};
+  return words.at(stage);
 }
 
 // ": short by 3.10 GiB", else what was needed; empty when nothing is known.
@@ -120,7 +113,7 @@ std::string Was(const std::string& stage, const StageFailure& failure) {
 
 // What is said of a run whose logs do not say that it failed.
 std::string WithoutFailure(const RunFailures& run) {
-  if (run.has_text) return "has no OOM in its log";
+  if (run.has_log) return "has no OOM in its log";
   if (run.failed_executions == 0) return "has no error log";
   return fmt::format("has no error log, but {} in its capture failed",
                      Plural(run.failed_executions, "execution"));
@@ -133,14 +126,14 @@ std::string CountAndShape(const FailureDifference& d) {
   const int64_t before = d.base_count.value_or(0), now = d.new_count.value_or(0);
   // Of an unknown change one must see in which run they are.
   const bool unknown = d.change.empty();
-  if (!d.base_bytes) return (unknown ? "? → " : "") + Buffers(now, Shape(d.new_shape));
-  if (!d.new_bytes) return Buffers(before, Shape(d.base_shape)) + (unknown ? " → ?" : "");
+  if (!d.base_bytes) return (unknown ? "? → " : "") + CountOf(now, Shape(d.new_shape));
+  if (!d.new_bytes) return CountOf(before, Shape(d.base_shape)) + (unknown ? " → ?" : "");
   if (d.base_shape == d.new_shape) {
-    if (before == now) return Buffers(now, Shape(d.new_shape));
-    return fmt::format("{} → {}", before, Buffers(now, Shape(d.new_shape)));
+    if (before == now) return CountOf(now, Shape(d.new_shape));
+    return fmt::format("{} → {}", before, CountOf(now, Shape(d.new_shape)));
   }
-  const std::string changed = before == now ? Shape(d.new_shape) : Buffers(now, Shape(d.new_shape));
-  return fmt::format("{} → {}", Buffers(before, Shape(d.base_shape)), changed);
+  const std::string changed = before == now ? Shape(d.new_shape) : CountOf(now, Shape(d.new_shape));
+  return fmt::format("{} → {}", CountOf(before, Shape(d.base_shape)), changed);
 }
 
 // Without what a primitive was called with: "…hqk/dot_general[dimension_numbers=…]".
@@ -167,242 +160,244 @@ std::string Group(const FailureDifference& d) {
   return CountAndShape(d) + (where.empty() ? "" : ", " + where);
 }
 
-std::string Bytes(const std::optional<int64_t>& bytes) { return bytes ? HumanBytes(*bytes) : "–"; }
+class Page {
+ public:
+  Page(const RunFailures& base, const RunFailures& changed, const Rows& rows)
+      : base_(base), new_(changed), differences_(ReadDifferences(Records(rows))) {
+    if (base_.stages.count(new_.main_stage) > 0) {
+      common_ = new_.main_stage;
+    } else if (new_.stages.count(base_.main_stage) > 0) {
+      common_ = base_.main_stage;
+    }
+  }
+
+  void Write(std::ostream& out, size_t top, const TableOptions& look) const {
+    const std::string sentence = Sentence();
+    for (const std::string& line : look.fit ? Wrap(sentence, look.width) : std::vector{sentence})
+      out << Paint(Style::kBold, line, look.color) << '\n';
+    WriteNotes(out);
+    // What the sentence is about first.
+    std::vector<std::string> order = {common_, new_.main_stage, base_.main_stage, "compile", "run",
+                                      "host",  "chip"};
+    for (size_t i = 0; i < order.size(); ++i) {
+      const std::string& stage = order[i];
+      const bool written = std::find(order.begin(), order.begin() + i, stage) != order.begin() + i;
+      if (stage.empty() || written) continue;
+      if (base_.stages.count(stage) + new_.stages.count(stage) > 0)
+        WriteStage(out, stage, top, look);
+    }
+  }
+
+ private:
+  std::string Sentence() const {
+    if (!common_.empty()) return OfOneStage();
+    if (new_.stages.empty()) return OfBaseAlone();
+    return base_.stages.empty() ? OfNewAlone() : OfTwoStages();
+  }
+
+  std::string OfOneStage() const {
+    const StageFailure& before = base_.stages.at(common_);
+    const StageFailure& now = new_.stages.at(common_);
+    if (Alike(common_)) {
+      return fmt::format("both fail alike: {} {} as {} does{}", new_.name, Words(common_).fails,
+                         base_.name, HowMuch(common_, now));
+    }
+    const std::string still = fmt::format("{} still {}", new_.name, Words(common_).fails);
+    const bool both_short = before.short_bytes && now.short_bytes;
+    if (!both_short &&
+        (before.short_bytes || now.short_bytes || !before.needed_bytes || !now.needed_bytes)) {
+      const std::string was = Was(common_, before);
+      return still + HowMuch(common_, now) + (was.empty() ? "" : "; " + base_.name + was);
+    }
+    const int64_t was = both_short ? *before.short_bytes : *before.needed_bytes;
+    const int64_t is = both_short ? *now.short_bytes : *now.needed_bytes;
+    const std::string how = HowMuch(common_, now);
+    // By as much, yet not alike: the figures below say in what.
+    if (HumanBytes(was) == HumanBytes(is))
+      return fmt::format("{}{}, as much as {}", still, how, base_.name);
+    return fmt::format("{}{}, was {}", still, how, HumanBytes(was)) + Cause(is - was);
+  }
+
+  std::string OfTwoStages() const {
+    const std::string& now = new_.main_stage;
+    const std::string& before = base_.main_stage;
+    std::string sentence = new_.name;
+    if (before == "compile" && now == "run") {
+      sentence += " compiles now, but " + Words(now).fails;
+    } else if (before == "run" && now == "compile") {
+      sentence += " " + Words(now).fails + " now, so it gets less far";
+    } else {
+      sentence += " " + Words(now).fails + " now";
+    }
+    sentence += HowMuchOfFree(now, new_.stages.at(now));
+    return sentence + fmt::format("; {} {}{}", base_.name, Words(before).failed,
+                                  ByHowMuch(before, base_.stages.at(before)));
+  }
+
+  std::string OfBaseAlone() const {
+    const std::string& stage = base_.main_stage;
+    const std::string before = fmt::format("{} {}{}", base_.name, Words(stage).failed,
+                                           ByHowMuch(stage, base_.stages.at(stage)));
+    if (!new_.has_log) return fmt::format("{}; {} {}", before, new_.name, WithoutFailure(new_));
+    return fmt::format("{} has no OOM in its log any more; {}", new_.name, before);
+  }
+
+  std::string OfNewAlone() const {
+    const std::string& stage = new_.main_stage;
+    std::string sentence = fmt::format("{} {}{}", new_.name, Words(stage).fails,
+                                       HowMuchOfFree(stage, new_.stages.at(stage)));
+    const std::vector<const FailureDifference*> buffers = Of(stage, "buffer");
+    if (!buffers.empty()) {
+      const FailureDifference& largest = *buffers.front();
+      sentence +=
+          fmt::format("; the most is {} in {}", BytesOrDash(largest.new_bytes), Group(largest));
+    }
+    return sentence + fmt::format("; {} {}", base_.name, WithoutFailure(base_));
+  }
+
+  bool Alike(const std::string& stage) const {
+    return std::all_of(differences_.begin(), differences_.end(),
+                       [&stage](const auto& d) { return d.stage != stage || d.change == "same"; });
+  }
+
+  // The buffer that changed the most in the direction in which the need did: "; 7.2 GiB less …".
+  std::string Cause(int64_t direction) const {
+    if (const FailureDifference* const d = LeadingDifference(Of(common_, "buffer"), direction)) {
+      return fmt::format("; {} {}: {}", HumanBytes(std::abs(d->delta())),
+                         direction > 0 ? "more" : "less", Group(*d));
+    }
+    return "";
+  }
+
+  // What one must know to read the numbers.
+  void WriteNotes(std::ostream& out) const {
+    if (!common_.empty()) {
+      const std::string& before = base_.stages.at(common_).module_name;
+      const std::string& now = new_.stages.at(common_).module_name;
+      if (!before.empty() && !now.empty() && before != now) {
+        out << fmt::format("different programs by name: {} before, {} now\n", Safe(before),
+                           Safe(now));
+      }
+    }
+    for (const FailureDifference& d : differences_) {
+      if (d.stage == common_ && d.name == "capacity" && d.delta() != 0) {
+        out << fmt::format("different capacities: {} now, {} before\n", HumanBytes(*d.new_bytes),
+                           HumanBytes(*d.base_bytes));
+      }
+    }
+    for (const RunFailures* run : {&base_, &new_}) {
+      for (const auto& [stage, failure] : run->stages) {
+        if (failure.captures < 2) continue;
+        out << fmt::format(
+            "{}: {} failures (stage {}); the one that lacks the most memory counts{}\n", run->name,
+            failure.captures, stage, failure.host.empty() ? "" : ", host " + Safe(failure.host));
+      }
+    }
+  }
+
+  void WriteStage(std::ostream& out, const std::string& stage, size_t top,
+                  const TableOptions& look) const {
+    out << '\n' << Words(stage).heading << ": what the error logs say (read)\n";
+    WriteFigures(out, stage, look);
+    WriteBuffers(out, stage, top, look);
+  }
+
+  void WriteFigures(std::ostream& out, const std::string& stage, const TableOptions& look) const {
+    // In the order in which one asks, not by size.
+    constexpr const char* kOrder[] = {"needed",       "capacity",   "short",     "requested",
+                                      "used",         "total",      "program",   "arguments",
+                                      "temps",        "outputs",    "aliased",   "free",
+                                      "largest free", "TensorCore", "SparseCore"};
+    const bool in_base = base_.stages.count(stage) > 0, in_new = new_.stages.count(stage) > 0;
+    const std::vector<const FailureDifference*> figures = Of(stage, "figure");
+    const auto find = [&figures](const std::string& name) {
+      const auto found = std::find_if(figures.begin(), figures.end(),
+                                      [&name](const auto* d) { return d->name == name; });
+      return found == figures.end() ? nullptr : *found;
+    };
+    const FailureDifference* const needed = find("needed");
+    std::vector<std::vector<Cell>> rows;
+    for (const char* const name : kOrder) {
+      const FailureDifference* const d = find(name);
+      if (d == nullptr) continue;
+      // Said above already.
+      if (needed != nullptr && d != needed && d->base_bytes == needed->base_bytes &&
+          d->new_bytes == needed->new_bytes) {
+        continue;
+      }
+      std::vector<Cell> row = {d == needed && (stage == "run" || stage == "host") ? "request"
+                                                                                  : name};
+      if (in_base) row.push_back(BytesOrDash(d->base_bytes));
+      if (in_new) row.push_back(BytesOrDash(d->new_bytes));
+      if (in_base && in_new) row.push_back(d->delta_bytes ? SignedBytes(*d->delta_bytes) : "–");
+      rows.push_back(std::move(row));
+    }
+    if (rows.empty()) return;
+    std::vector<std::string> columns = {""};
+    if (in_base) columns.push_back(base_.name);
+    if (in_new) columns.push_back(new_.name);
+    if (in_base && in_new) columns.push_back("difference");
+    WriteTable(out, columns, rows, look);
+  }
+
+  void WriteBuffers(std::ostream& out, const std::string& stage, size_t top,
+                    const TableOptions& look) const {
+    const bool in_base = base_.stages.count(stage) > 0, in_new = new_.stages.count(stage) > 0;
+    std::vector<std::vector<Cell>> rows;
+    int64_t same = 0, left_out = 0;
+    bool unknown = false;
+    for (const FailureDifference* d : Of(stage, "buffer")) {
+      if (in_base && in_new && d->change == "same") {
+        ++same;
+        continue;
+      }
+      if (rows.size() == top) {
+        ++left_out;
+        continue;
+      }
+      const std::string op = Operation(*d);
+      if (in_base && in_new) {
+        unknown = unknown || d->change.empty();
+        rows.push_back({d->change.empty() ? "?" : d->change,
+                        d->delta_bytes ? SignedBytes(*d->delta_bytes) : "?", CountAndShape(*d), op,
+                        Safe(d->place)});
+      } else {
+        rows.push_back({BytesOrDash(in_base ? d->base_bytes : d->new_bytes), CountAndShape(*d), op,
+                        Safe(d->place)});
+      }
+    }
+    if (rows.empty() && same == 0) return;
+    out << '\n';
+    if (in_base && in_new) {
+      if (!rows.empty())
+        WriteTable(out, {"", "difference", "count × shape", "op", "line"}, rows, look);
+    } else {
+      WriteTable(out, {"bytes", "count × shape", "op", "line"}, rows, look);
+    }
+    if (left_out > 0) out << "… " << left_out << " more (--top)\n";
+    if (same > 0) out << "and " << Plural(same, "group") << " of buffers unchanged\n";
+    if (unknown) out << "?: one of the two error logs lists none this small, or none at all\n";
+  }
+
+  std::vector<const FailureDifference*> Of(const std::string& stage, const char* kind) const {
+    std::vector<const FailureDifference*> found;
+    for (const FailureDifference& d : differences_) {
+      if (d.stage == stage && d.kind == kind) found.push_back(&d);
+    }
+    return found;
+  }
+
+  const RunFailures& base_;
+  const RunFailures& new_;
+  const std::vector<FailureDifference> differences_;
+  std::string common_;  // The stage in which both fail that the sentence is about; may be empty.
+};
 
 }  // namespace
 
-FailurePage::FailurePage(const RunFailures& base, const RunFailures& changed,
-                         const std::string& base_name, const std::string& new_name,
-                         const Rows& rows)
-    : base_(base),
-      new_(changed),
-      base_name_(base_name),
-      new_name_(new_name),
-      differences_(ReadDifferences(Records(rows))) {
-  if (base_.stages.count(new_.main_stage) > 0) {
-    common_ = new_.main_stage;
-  } else if (new_.stages.count(base_.main_stage) > 0) {
-    common_ = base_.main_stage;
-  }
-}
-
-std::string FailurePage::Sentence() const {
-  if (!common_.empty()) return OfOneStage();
-  if (new_.stages.empty()) return OfBaseAlone();
-  return base_.stages.empty() ? OfNewAlone() : OfTwoStages();
-}
-
-std::string FailurePage::OfOneStage() const {
-  const StageFailure& before = base_.stages.at(common_);
-  const StageFailure& now = new_.stages.at(common_);
-  if (Alike(common_)) {
-    return fmt::format("both fail alike: {} {} as {} does{}", new_name_, Fails(common_), base_name_,
-                       HowMuch(common_, now));
-  }
-  const std::string still = fmt::format("{} still {}", new_name_, Fails(common_));
-  const bool both_short = before.short_bytes && now.short_bytes;
-  if (!both_short &&
-      (before.short_bytes || now.short_bytes || !before.needed_bytes || !now.needed_bytes)) {
-    const std::string was = Was(common_, before);
-    return still + HowMuch(common_, now) + (was.empty() ? "" : "; " + base_name_ + was);
-  }
-  const int64_t was = both_short ? *before.short_bytes : *before.needed_bytes;
-  const int64_t is = both_short ? *now.short_bytes : *now.needed_bytes;
-  const std::string how = HowMuch(common_, now);
-  // By as much, yet not alike: the figures below say in what.
-  if (HumanBytes(was) == HumanBytes(is))
-    return fmt::format("{}{}, as much as {}", still, how, base_name_);
-  return fmt::format("{}{}, was {}", still, how, HumanBytes(was)) + Cause(is - was);
-}
-
-std::string FailurePage::OfTwoStages() const {
-  const std::string& now = new_.main_stage;
-  const std::string& before = base_.main_stage;
-  std::string sentence = new_name_;
-  if (before == "compile" && now == "run") {
-    sentence += " compiles now, but " + Fails(now);
-  } else if (before == "run" && now == "compile") {
-    sentence += " " + Fails(now) + " now, so it gets less far";
-  } else {
-    sentence += " " + Fails(now) + " now";
-  }
-  sentence += HowMuchOfFree(now, new_.stages.at(now));
-  return sentence + fmt::format("; {} {}{}", base_name_, Failed(before),
-                                ByHowMuch(before, base_.stages.at(before)));
-}
-
-std::string FailurePage::OfBaseAlone() const {
-  const std::string& stage = base_.main_stage;
-  const std::string before =
-      fmt::format("{} {}{}", base_name_, Failed(stage), ByHowMuch(stage, base_.stages.at(stage)));
-  if (!new_.has_text) return fmt::format("{}; {} {}", before, new_name_, WithoutFailure(new_));
-  return fmt::format("{} has no OOM in its log any more; {}", new_name_, before);
-}
-
-std::string FailurePage::OfNewAlone() const {
-  const std::string& stage = new_.main_stage;
-  std::string sentence =
-      fmt::format("{} {}{}", new_name_, Fails(stage), HowMuchOfFree(stage, new_.stages.at(stage)));
-  const std::vector<const FailureDifference*> buffers = Of(stage, "buffer");
-  if (!buffers.empty()) {
-    const FailureDifference& largest = *buffers.front();
-    sentence += fmt::format("; the most is {} in {}", Bytes(largest.new_bytes), Group(largest));
-  }
-  return sentence + fmt::format("; {} {}", base_name_, WithoutFailure(base_));
-}
-
-bool FailurePage::Alike(const std::string& stage) const {
-  return std::all_of(differences_.begin(), differences_.end(),
-                     [&stage](const auto& d) { return d.stage != stage || d.change == "same"; });
-}
-
-std::string FailurePage::Cause(int64_t direction) const {
-  for (const FailureDifference* d : Of(common_, "buffer")) {
-    if (!d->delta_bytes || *d->delta_bytes == 0) continue;
-    if ((*d->delta_bytes > 0) != (direction > 0)) continue;
-    return fmt::format("; {} {}: {}", HumanBytes(std::abs(*d->delta_bytes)),
-                       direction > 0 ? "more" : "less", Group(*d));
-  }
-  return "";
-}
-
-void FailurePage::Write(std::ostream& out, size_t top, const TableOptions& look) const {
-  const std::string sentence = Sentence();
-  for (const std::string& line : look.fit ? Wrap(sentence, look.width) : std::vector{sentence})
-    out << Paint(Style::kBold, line, look.color) << '\n';
-  WriteNotes(out);
-  // What the sentence is about first.
-  std::vector<std::string> order = {common_, new_.main_stage, base_.main_stage, "compile", "run",
-                                    "host",  "chip"};
-  for (size_t i = 0; i < order.size(); ++i) {
-    const std::string& stage = order[i];
-    const bool written = std::find(order.begin(), order.begin() + i, stage) != order.begin() + i;
-    if (stage.empty() || written) continue;
-    if (base_.stages.count(stage) + new_.stages.count(stage) > 0) WriteStage(out, stage, top, look);
-  }
-}
-
-// What one must know to read the numbers.
-void FailurePage::WriteNotes(std::ostream& out) const {
-  if (!common_.empty()) {
-    const std::string& before = base_.stages.at(common_).module_name;
-    const std::string& now = new_.stages.at(common_).module_name;
-    if (!before.empty() && !now.empty() && before != now) {
-      out << fmt::format("not the same program by name: {} before, {} now\n", Safe(before),
-                         Safe(now));
-    }
-  }
-  for (const FailureDifference& d : differences_) {
-    if (d.stage == common_ && d.name == "capacity" && d.delta_bytes.value_or(0) != 0) {
-      out << fmt::format("not of the same memory: {} now, {} before\n", HumanBytes(*d.new_bytes),
-                         HumanBytes(*d.base_bytes));
-    }
-  }
-  for (const auto& [name, run] : {std::pair(&base_name_, &base_), std::pair(&new_name_, &new_)}) {
-    for (const auto& [stage, failure] : run->stages) {
-      if (failure.captures < 2) continue;
-      out << fmt::format("{}: {} error logs fail (stage {}); the one shortest of memory counts{}\n",
-                         *name, failure.captures, stage,
-                         failure.host.empty() ? "" : ", host " + Safe(failure.host));
-    }
-  }
-}
-
-void FailurePage::WriteStage(std::ostream& out, const std::string& stage, size_t top,
-                             const TableOptions& look) const {
-  const char* const what = stage == "compile" ? "compiling"
-                           : stage == "run"   ? "running"
-                           : stage == "host"  ? "host memory"
-                                              : "on-chip memory";
-  out << '\n' << what << ": what the error logs say (read)\n";
-  WriteFigures(out, stage, look);
-  WriteBuffers(out, stage, top, look);
-}
-
-void FailurePage::WriteFigures(std::ostream& out, const std::string& stage,
-                               const TableOptions& look) const {
-  // In the order in which one asks, not by size.
-  constexpr const char* kOrder[] = {"needed",       "capacity",   "short",     "requested",
-                                    "used",         "total",      "program",   "arguments",
-                                    "temps",        "outputs",    "aliased",   "free",
-                                    "largest free", "TensorCore", "SparseCore"};
-  const bool in_base = base_.stages.count(stage) > 0, in_new = new_.stages.count(stage) > 0;
-  const std::vector<const FailureDifference*> figures = Of(stage, "figure");
-  const auto find = [&figures](const std::string& name) {
-    const auto found = std::find_if(figures.begin(), figures.end(),
-                                    [&name](const auto* d) { return d->name == name; });
-    return found == figures.end() ? nullptr : *found;
-  };
-  const FailureDifference* const needed = find("needed");
-  std::vector<std::vector<Cell>> rows;
-  for (const char* const name : kOrder) {
-    const FailureDifference* const d = find(name);
-    if (d == nullptr) continue;
-    // Said above already.
-    if (needed != nullptr && d != needed && d->base_bytes == needed->base_bytes &&
-        d->new_bytes == needed->new_bytes) {
-      continue;
-    }
-    std::vector<Cell> row = {d == needed && (stage == "run" || stage == "host") ? "request" : name};
-    if (in_base) row.push_back(Bytes(d->base_bytes));
-    if (in_new) row.push_back(Bytes(d->new_bytes));
-    if (in_base && in_new) row.push_back(d->delta_bytes ? Signed(*d->delta_bytes) : "–");
-    rows.push_back(std::move(row));
-  }
-  if (rows.empty()) return;
-  std::vector<std::string> columns = {""};
-  if (in_base) columns.push_back(base_name_);
-  if (in_new) columns.push_back(new_name_);
-  if (in_base && in_new) columns.push_back("difference");
-  WriteTable(out, columns, rows, look);
-}
-
-void FailurePage::WriteBuffers(std::ostream& out, const std::string& stage, size_t top,
-                               const TableOptions& look) const {
-  const bool in_base = base_.stages.count(stage) > 0, in_new = new_.stages.count(stage) > 0;
-  std::vector<std::vector<Cell>> rows;
-  int64_t same = 0, left_out = 0;
-  bool unknown = false;
-  for (const FailureDifference* d : Of(stage, "buffer")) {
-    if (in_base && in_new && d->change == "same") {
-      ++same;
-      continue;
-    }
-    if (rows.size() == top) {
-      ++left_out;
-      continue;
-    }
-    const std::string op = Operation(*d);
-    if (in_base && in_new) {
-      unknown = unknown || d->change.empty();
-      rows.push_back({d->change.empty() ? "?" : d->change,
-                      d->delta_bytes ? Signed(*d->delta_bytes) : "?", CountAndShape(*d), op,
-                      Safe(d->place)});
-    } else {
-      rows.push_back(
-          {Bytes(in_base ? d->base_bytes : d->new_bytes), CountAndShape(*d), op, Safe(d->place)});
-    }
-  }
-  if (rows.empty() && same == 0) return;
-  out << '\n';
-  if (in_base && in_new) {
-    if (!rows.empty())
-      WriteTable(out, {"", "difference", "count × shape", "op", "line"}, rows, look);
-  } else {
-    WriteTable(out, {"bytes", "count × shape", "op", "line"}, rows, look);
-  }
-  if (left_out > 0) out << "… " << left_out << " more (--top)\n";
-  if (same > 0) out << "and " << Plural(same, "group") << " of buffers unchanged\n";
-  if (unknown) out << "?: one of the two error logs lists none this small, or none at all\n";
-}
-
-std::vector<const FailureDifference*> FailurePage::Of(const std::string& stage,
-                                                      const char* kind) const {
-  std::vector<const FailureDifference*> found;
-  for (const FailureDifference& d : differences_) {
-    if (d.stage == stage && d.kind == kind) found.push_back(&d);
-  }
-  return found;
+void WriteFailures(std::ostream& out, const RunFailures& base, const RunFailures& changed,
+                   const Rows& rows, size_t top, const TableOptions& look) {
+  Page(base, changed, rows).Write(out, top, look);
 }
 
 }  // namespace oomdb

@@ -6,11 +6,11 @@
 #include <utility>
 #include <vector>
 
-#include "cli/compare/words.h"
-#include "cli/report/page.h"
+#include "cli/compare/difference.h"
 #include "render/table.h"
 #include "render/terminal.h"
 #include "render/units.h"
+#include "render/words.h"
 #include "schema/query.h"
 
 namespace oomdb {
@@ -22,56 +22,44 @@ constexpr char kColumns[] =
 constexpr char kOrder[] =
     "grown_bytes DESC, new_bytes DESC, kind, source_file, source_line, function_name";
 
-struct LineGrowth {
-  std::string kind, place;
-  int64_t base_bytes = 0, new_bytes = 0, base_count = 0, new_count = 0;
-
-  int64_t grown() const { return new_bytes - base_bytes; }
-};
-
-std::vector<LineGrowth> ReadGrowth(const std::vector<Record>& rows) {
-  std::vector<LineGrowth> lines;
+std::vector<Difference> ReadGrowth(const std::vector<Record>& rows) {
+  std::vector<Difference> lines;
   for (const Record& row : rows) {
-    LineGrowth line{row.Text("kind"),
-                    Safe(Place(row.Text("source_file"), row.MaybeInteger("source_line"),
-                               row.Text("function_name"))),
-                    row.Integer("base_bytes"),
-                    row.Integer("new_bytes"),
-                    row.Integer("base_count"),
-                    row.Integer("new_count")};
+    Difference& line = lines.emplace_back();
+    line.base_bytes = row.Integer("base_bytes");
+    line.new_bytes = row.Integer("new_bytes");
+    line.delta_bytes = row.Integer("grown_bytes");
+    line.base_count = row.Integer("base_count");
+    line.new_count = row.Integer("new_count");
+    line.place = Safe(
+        Place(row.Text("source_file"), row.MaybeInteger("source_line"), row.Text("function_name")));
     if (line.place.empty()) line.place = "no line outside installed packages";
-    if (line.kind == "executable") line.place += " (code)";
-    lines.push_back(std::move(line));
+    if (row.Text("kind") == "executable") line.place += " (code)";
   }
   return lines;
 }
 
-std::string Held(int64_t bytes, int64_t count) {
-  return count == 0 ? "–" : fmt::format("{} in {}", HumanBytes(bytes), count);
+std::string Held(std::optional<int64_t> bytes, std::optional<int64_t> count) {
+  return count == 0 ? "–" : fmt::format("{} in {}", HumanBytes(*bytes), *count);
 }
 
-std::string Sentence(const std::vector<LineGrowth>& lines, const std::string& base,
+std::string Sentence(const std::vector<Difference>& lines, const std::string& base,
                      const std::string& changed) {
-  int64_t before = 0;
-  int64_t after = 0;
-  const LineGrowth* most = nullptr;
-  for (const LineGrowth& line : lines) {
-    before += line.base_bytes;
-    after += line.new_bytes;
-  }
-  for (const LineGrowth& line : lines) {
-    const bool same_way = (line.grown() > 0) == (after > before);
-    if (same_way && (most == nullptr || std::abs(line.grown()) > std::abs(most->grown())))
-      most = &line;
+  int64_t before = 0, after = 0;
+  std::vector<const Difference*> all;
+  for (const Difference& line : lines) {
+    before += *line.base_bytes;
+    after += *line.new_bytes;
+    all.push_back(&line);
   }
   const std::string sizes = fmt::format("{} → {}", HumanBytes(before), HumanBytes(after));
   if (before == after) return fmt::format("{} holds as much as {}: {}", changed, base, sizes);
   const char* const more = after > before ? "more" : "less";
   std::string sentence = fmt::format("{} holds {} {} than {} ({})", changed,
                                      HumanBytes(std::abs(after - before)), more, base, sizes);
-  if (most != nullptr) {
+  if (const Difference* const most = LeadingDifference(all, after - before)) {
     sentence +=
-        fmt::format("; {} {} is {}", HumanBytes(std::abs(most->grown())), more, most->place);
+        fmt::format("; {} {} is {}", HumanBytes(std::abs(most->delta())), more, most->place);
   }
   return sentence;
 }
@@ -97,20 +85,20 @@ void CompareProfiles(Database& database, const std::string& base, const std::str
     output.Finish();
     return;
   }
-  const std::vector<LineGrowth> lines = ReadGrowth(Records(rows));
+  const std::vector<Difference> lines = ReadGrowth(Records(rows));
   const auto [base_name, new_name] = ShortNames(base, changed);
   output.stream() << Paint(Style::kBold, Sentence(lines, base_name, new_name), look.color)
                   << "\n\n";
   std::vector<std::vector<Cell>> table;
   int64_t same = 0;
   int64_t left_out = 0;
-  for (const LineGrowth& line : lines) {
-    if (line.grown() == 0) {
+  for (const Difference& line : lines) {
+    if (line.delta() == 0) {
       ++same;
     } else if (table.size() == top) {
       ++left_out;
     } else {
-      table.push_back({Signed(line.grown()), Held(line.base_bytes, line.base_count),
+      table.push_back({SignedBytes(line.delta()), Held(line.base_bytes, line.base_count),
                        Held(line.new_bytes, line.new_count), line.place});
     }
   }

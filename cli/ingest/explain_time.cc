@@ -60,10 +60,10 @@ std::string ExplainTime(PhaseTimes& times, const std::vector<std::string>& paths
   for (const std::string& path : paths) bytes += ReadBare(path);
   const double bare =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (bytes == 0) return text + "nothing lies in files to compare that with\n";
+  if (bytes == 0) return text + "there are no files to compare that with\n";
   return text + fmt::format(
-                    "to read the {} bytes of its files and do nothing takes {:.4f} s: all is "
-                    "{:.1f} times that\n",
+                    "reading the {} bytes of its files and doing nothing else takes {:.4f} s; the "
+                    "ingest took {:.1f} times as long\n",
                     bytes, bare, bare > 0 ? all / bare : 0.0);
 }
 

@@ -17,6 +17,7 @@
 #include "cli/verbs.h"
 #include "cli/writing.h"
 #include "render/terminal.h"
+#include "render/words.h"
 
 namespace oomdb {
 namespace {
@@ -42,22 +43,22 @@ EventSelection ParseEvents(const std::string& text) {
   throw Error(fmt::format("--events {}: memory, all or none expected", text), ExitCode::kUsage);
 }
 
-// "3 modules", "1 module", "" for none.
-void AppendCount(std::string* text, int64_t count, const char* what) {
-  if (count == 0) return;
-  if (!text->empty()) *text += ", ";
-  *text += fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+// "3 modules, 1 device": adds what there is of it.
+void AppendCount(std::string* text, int64_t count, const std::string& what) {
+  if (count > 0) *text += (text->empty() ? "" : ", ") + what;
+}
+void AppendPlural(std::string* text, int64_t count, const char* what) {
+  AppendCount(text, count, Plural(count, what));
 }
 
 // "2 fatal, 1 advice": the failures that a log tells of.
 void AppendOomEvents(std::string* text, const CaptureSummary& summary) {
-  const auto append = [&](int64_t count, const char* what) {
-    if (count > 0) *text += fmt::format("{}{} {}", text->empty() ? "" : ", ", count, what);
-  };
-  append(summary.fatal_oom_events, "fatal");
-  append(summary.advice_oom_events, "advice");
-  append(summary.oom_events - summary.fatal_oom_events - summary.advice_oom_events,
-         "that may be fatal");
+  const int64_t unknown = summary.oom_events - summary.fatal_oom_events - summary.advice_oom_events;
+  for (const auto& [count, what] :
+       {std::pair(summary.fatal_oom_events, "fatal"),
+        std::pair(summary.advice_oom_events, "advice"), std::pair(unknown, "that may be fatal")}) {
+    AppendCount(text, count, fmt::format("{} {}", count, what));
+  }
 }
 
 // One line per file on standard error, below it how far it is. A terminal must not obey what stands
@@ -68,24 +69,24 @@ class Talk : public IngestObserver {
 
   void Stored(const std::string& path, const CaptureSummary& summary) override {
     stored_.push_back(path);
-    // Of what is there already, the last line says how many.
+    // Of what is already there, the last line says how many.
     if (summary.already_there && !summary.truncated && !verbose_) return;
     std::string what;
     if (summary.already_there) {
-      what = "there already";
+      what = "already there";
     } else {
-      AppendCount(&what, summary.devices, "device");
-      AppendCount(&what, summary.modules, "module");
-      AppendCount(&what, summary.executions, "execution");
-      AppendCount(&what, summary.allocations, "allocation");
-      AppendCount(&what, summary.events, "event");
-      AppendCount(&what, summary.samples, "stack");
+      AppendPlural(&what, summary.devices, "device");
+      AppendPlural(&what, summary.modules, "module");
+      AppendPlural(&what, summary.executions, "execution");
+      AppendPlural(&what, summary.allocations, "allocation");
+      AppendPlural(&what, summary.events, "event");
+      AppendPlural(&what, summary.samples, "stack");
       // Statistics alone are no failure, and no advice.
       if (const std::string none = NoOomFound(summary); none.empty()) {
         AppendOomEvents(&what, summary);
       } else if (what.empty()) {
         what = none;
-        AppendCount(&what, summary.oom_events, "memory statistic");
+        AppendPlural(&what, summary.oom_events, "memory statistic");
       }
       if (what.empty()) what = "nothing in it that concerns memory";
     }
@@ -115,7 +116,7 @@ class Talk : public IngestObserver {
     progress_.Show(files, all_files, bytes, all_bytes);
   }
 
-  // What was stored, or there already.
+  // What was stored, or already there.
   const std::vector<std::string>& stored() const { return stored_; }
 
   void Line(const std::string& text) {
@@ -139,11 +140,11 @@ std::vector<IngestItem> ManifestItems(const std::string& path) {
   return items;
 }
 
-// "3 stored, 4 there already, 1 rejected"; empty for a single file, whose own line says it.
+// "3 stored, 4 already there, 1 rejected"; empty for a single file, whose own line says it.
 std::string Summary(const IngestTotals& totals) {
   if (totals.already_there == 0 && totals.stored + totals.rejected < 2) return "";
   std::string line = fmt::format("{} stored", totals.stored - totals.already_there);
-  if (totals.already_there > 0) line += fmt::format(", {} there already", totals.already_there);
+  if (totals.already_there > 0) line += fmt::format(", {} already there", totals.already_there);
   if (totals.rejected > 0) line += fmt::format(", {} rejected", totals.rejected);
   return line;
 }
@@ -202,7 +203,7 @@ void RegisterIngest(Verbs& verbs, ExitCode& exit_code) {
   verb.Option("PATH", options->paths,
               "Captures and logs, or folders with some anywhere below; - is standard input");
   verb.Option("--manifest", options->manifest,
-              "A CSV file that names captures: path, perhaps run, host, and label columns")
+              "A CSV file that names captures: columns path, optionally run and host, and labels")
       .Type("FILE");
   verb.Option("--run", options->run, "The run they belong to, instead of the one in their path")
       .Type("NAME");
@@ -224,13 +225,12 @@ void RegisterIngest(Verbs& verbs, ExitCode& exit_code) {
   verb.Flag("--tee", options->tee, "Pass standard input through to standard output as it arrives");
   verb.Flag("--explain-time", options->explain_time,
             "Also say what the time went into, and how it compares to reading the files");
-  verb.Flag("-v,--verbose", options->verbose, "Also say what was passed over or there already");
+  verb.Flag("-v,--verbose", options->verbose, "Also say what was passed over or already there");
   verb.Footer(
-      "The same capture again changes nothing, except --run, --host and --label where given.\n"
+      "Ingesting a capture again changes nothing but --run, --host and --label where given.\n"
       "Paths in a manifest are relative to its folder; what it says wins over --run and --host.\n"
-      "--explain-time: read (and decompress, hash), parse, replay (of plans; what there is to "
-      "wait\n"
-      "for it), write (and index, commit), other.\n"
+      "--explain-time: read (and decompress, hash), parse, replay (of plans, and waiting\nfor it), "
+      "write (and index, commit), other.\n"
       "Exit: 0 all stored, 1 nothing stored, 4 part was rejected or truncated.\n"
       "Example: oomdb ingest --db oom.db logs/");
   verb.Run([options, &exit_code] { exit_code = Run(*options); });

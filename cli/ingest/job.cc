@@ -199,11 +199,11 @@ class Job {
   void StoreFile(const IngestTask& task, ReadCapture& read) {
     if (read.importer == nullptr && task.path != "-" && task.dump == nullptr) {
       if (task.in_folder) {
-        PassOver(task, "no format that oomdb reads");
+        PassOver(task, "not in a format that oomdb reads");
       } else {
         Reject(task,
-               "no format that oomdb reads: *.xplane.pb, *.hlo.pb, *.hlo_proto.pb, also with .gz, "
-               ".zst or .xz; memory profiles (*.prof, *.pprof); *-buffer-assignment.txt, "
+               "not in a format that oomdb reads: *.xplane.pb, *.hlo.pb, *.hlo_proto.pb, also with "
+               ".gz, .zst or .xz; memory profiles (*.prof, *.pprof); *-buffer-assignment.txt, "
                "*-memory-usage-report.txt; logs, as text");
       }
       return;
@@ -224,7 +224,7 @@ class Job {
         Reject(task, error.what());
       }
     } catch (const std::bad_alloc&) {
-      Reject(task, "more memory is needed than there is");
+      Reject(task, "oomdb needs more memory than there is");
     } catch (const std::exception& error) {
       // The database refused a row or has no room; this capture is undone.
       if (group_.lost()) RejectGroup(error.what());
@@ -265,7 +265,7 @@ class Job {
             fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", importer.name, error.what());
       }
     }
-    throw Error(fmt::format("standard input is no format that oomdb reads ({})", reasons));
+    throw Error(fmt::format("standard input is not in a format that oomdb reads ({})", reasons));
   }
 
   void Store(const IngestTask& task, const ReadCapture& read, const Importer* importer) {

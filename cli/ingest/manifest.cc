@@ -97,7 +97,7 @@ void CheckHeader(const std::vector<std::string>& names) {
   }
   if (seen.count("path") == 0) {
     throw Error(
-        "the header (first line) has no column `path`; it names path, perhaps run and host, and "
+        "the header (first line) has no column `path`; it names path, optionally run and host, and "
         "any labels",
         ExitCode::kUsage);
   }

@@ -13,8 +13,7 @@ namespace oomdb {
 
 ByteObserver PassThrough(const std::vector<std::string>& paths) {
   if (std::find(paths.begin(), paths.end(), "-") == paths.end()) {
-    throw Error("--tee passes standard input through: name - as what is to be read",
-                ExitCode::kUsage);
+    throw Error("--tee passes standard input through; give - as the PATH", ExitCode::kUsage);
   }
   return [closed = std::make_shared<bool>(false)](std::span<const char> bytes) {
     while (!bytes.empty() && !*closed) {

@@ -132,14 +132,20 @@ class FindingsSection : ReportPage {
     };
     if (f.items.empty()) return false;
     if (is({"listed in the error log"})) {
-      return std::any_of(report_.texts.begin(), report_.texts.end(), [&](const ReportErrorText& t) {
+      return std::any_of(report_.logs.begin(), report_.logs.end(), [&](const ReportErrorLog& t) {
         return t.capture_id == f.capture_id && !t.buffers.empty();
       });
     }
     if (!report_.plan || report_.plan->module_id != f.module_id) return false;
     // Of a plan without a heap trace the table has all temps in one row.
-    return is({"parameter", "output", "constant", "temp", "temp at the peak"}) ||
-           (is({"at the plan's peak"}) && report_.plan->heap_peak_bytes);
+    if (is({"at the plan's peak"})) return report_.plan->heap_peak_bytes.has_value();
+    // What survives and who may hold it is in the sentence, and where the run is shown.
+    if (is({"still live", "holder"})) return report_.run && f.device == RunDevice();
+    return is({"parameter", "output", "constant", "temp", "temp at the peak"});
+  }
+
+  std::optional<int64_t> RunDevice() const {
+    return report_.run->devices[report_.run->shown].ordinal;
   }
 
   // "the same on GPU 1, 2 and 5 more"

@@ -56,7 +56,7 @@ class HeadSection : ReportPage {
                       Style::kYellow);
     }
     if (!report_.plan && shown().kind == "oom_log") {
-      return Sentence(report_.texts.empty()
+      return Sentence(report_.logs.empty()
                           ? "no out-of-memory error in this log"
                           : "no failure in this log; what it says of memory is below",
                       Style::kGreen);

@@ -174,8 +174,8 @@ Json ToJson(const ReportAllocator& a) {
               {"live_at_the_end", ToJson(a.live)}};
 }
 
-Json ToJson(const ReportErrorText& text) {
-  Json events = List(text.events, [&](const ReportErrorEvent& event) {
+Json ToJson(const ReportErrorLog& log) {
+  Json events = List(log.events, [&](const ReportErrorEvent& event) {
     return Json{
         {"line", OrNull(event.line)},           {"kind", event.kind},
         {"fatal", OrNull(event.fatal)},         {"memory_space", OrNull(event.memory_space)},
@@ -183,9 +183,9 @@ Json ToJson(const ReportErrorText& text) {
         {"message", OrNull(event.message)}};
   });
   Json numbers = Json::object();
-  for (const ReportErrorNumber& number : text.numbers)
+  for (const ReportErrorNumber& number : log.numbers)
     numbers[number.key] = Number(number.bytes, "read");
-  Json buffers = List(text.buffers, [&](const ReportGroup& g) {
+  Json buffers = List(log.buffers, [&](const ReportGroup& g) {
     return Json{{"bytes", Number(g.bytes, "read")},
                 {"count", g.count},
                 {"padding_bytes", Number(g.padding_bytes, "read")},
@@ -194,9 +194,9 @@ Json ToJson(const ReportErrorText& text) {
                 {"source_file", OrNull(g.source_file)},
                 {"source_line", OrNull(g.source_line)}};
   });
-  return Json{{"path", text.path},
-              {"failed", text.failed},
-              {"main_event", text.main ? Json(*text.main) : Json(nullptr)},
+  return Json{{"path", log.path},
+              {"failed", log.failed},
+              {"main_event", log.main ? Json(*log.main) : Json(nullptr)},
               {"numbers", std::move(numbers)},
               {"buffers", std::move(buffers)},
               {"events", std::move(events)}};
@@ -231,7 +231,7 @@ std::string ReportJson(const Report& report) {
       {"shown", {{"run", OrNull(shown.run)}, {"host", OrNull(shown.host)}, {"path", shown.path}}},
       {"plan", report.plan ? ToJson(*report.plan) : Json(nullptr)},
       {"run", report.run ? ToJson(*report.run, report.plan->capacity_evidence) : Json(nullptr)},
-      {"error_texts", List(report.texts, [](const ReportErrorText& x) { return ToJson(x); })},
+      {"error_texts", List(report.logs, [](const ReportErrorLog& x) { return ToJson(x); })},
       {"allocators", List(report.allocators, [](const ReportAllocator& x) { return ToJson(x); })},
       {"memory_profile", report.profile ? ToJson(*report.profile) : Json(nullptr)},
       {"quiet", report.quiet}};

@@ -24,7 +24,7 @@ class Reader {
     const int64_t shown = report_.captures[report_.shown].capture_id;
     const std::optional<int64_t> module = ModuleOfWorstFinding();
     report_.plan = ReadReportPlan(database_, CaptureOfPlan(module, shown), scope_, module);
-    report_.texts = ReadReportErrorTexts(database_, report_.captures[report_.shown]);
+    report_.logs = ReadReportErrorLogs(database_, report_.captures[report_.shown]);
     if (report_.plan) report_.run = ReadReportRun(database_, *report_.plan);
     const bool told = report_.run && !report_.run->devices[report_.run->shown].allocator.empty();
     if (!told) report_.allocators = ReadReportAllocators(database_, shown);

@@ -198,7 +198,7 @@ struct ReportErrorNumber {
 };
 
 // An error log of the shown capture's run: what it says of its main failure.
-struct ReportErrorText {
+struct ReportErrorLog {
   int64_t capture_id = 0;
   std::string path;
   std::vector<ReportErrorEvent> events;  // By line, all of them.
@@ -214,7 +214,7 @@ struct Report {
   std::vector<ReportFinding> findings;  // Of all captures, worst first.
   std::optional<ReportPlan> plan;
   std::optional<ReportRun> run;
-  std::vector<ReportErrorText> texts;       // The shown capture's own, else those of its run.
+  std::vector<ReportErrorLog> logs;         // The shown capture's own, else those of its run.
   std::vector<ReportAllocator> allocators;  // Of the shown capture, where the run tells of none.
   std::optional<ReportProfile> profile;     // The shown capture, or the one beside it.
   std::vector<std::string> quiet;           // What was looked at and found well.
@@ -246,7 +246,7 @@ std::vector<std::string> ReadReportQuiet(Database& database,
                                          int64_t capture_id, const ReportPlan& plan,
                                          std::optional<int64_t> device_id);
 // Of the capture, if it is a log, else of the logs of its run.
-std::vector<ReportErrorText> ReadReportErrorTexts(Database& database, const ReportCapture& capture);
+std::vector<ReportErrorLog> ReadReportErrorLogs(Database& database, const ReportCapture& capture);
 // The capture itself when it is a device memory profile, else the last one of its run or above it.
 std::optional<ReportProfile> ReadReportProfile(Database& database, const ReportCapture& capture);
 std::vector<ReportAllocator> ReadReportAllocators(Database& database, int64_t capture_id);

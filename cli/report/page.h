@@ -11,6 +11,7 @@
 #include "cli/report/model.h"
 #include "cli/report/text.h"
 #include "render/terminal.h"
+#include "render/words.h"
 
 namespace oomdb {
 
@@ -60,26 +61,10 @@ void WriteHeadSection(const ReportPage& page);  // What happened, where, and the
 void WriteFindingsSection(const ReportPage& page);  // Why, and what to do.
 void WritePlanSection(
     const ReportPage& page);  // The plan and what is live at its peak. Requires a plan.
-void WriteRunSection(const ReportPage& page);  // What happened on the devices. Requires a run.
-void WriteErrorTextSection(const ReportPage& page);   // What the error logs say, if there are any.
+void WriteRunSection(const ReportPage& page);       // What happened on the devices. Requires a run.
+void WriteErrorLogSection(const ReportPage& page);  // What the error logs say, if there are any.
 void WriteAllocatorsSection(const ReportPage& page);  // The allocators, where there is no run.
 void WriteProfileSection(const ReportPage& page);     // Who holds the memory. Requires a profile.
-
-// Text of a capture, safe to show.
-std::string Safe(std::string_view text);
-std::string BytesOrDash(std::optional<int64_t> bytes);
-// "plans.py:17 layer"; empty without a file.
-std::string Place(const std::string& file, std::optional<int64_t> line,
-                  const std::string& function);
-// JAX's name stack without the jit(...) that every op of the module has.
-std::string ShortOp(const std::string& op_name);
-// Cut at the front: the end of a name says more, an op's own name stands last in its stack.
-std::string TruncateFront(const std::string& text, size_t width);
-// Python files without their folders, and short ops: for reading, not for finding.
-std::string ShortPaths(const std::string& text);
-// "1 execution", "3 executions".
-std::string Plural(int64_t count, std::string_view what);
-std::string Upper(std::string text);
 
 }  // namespace oomdb
 

@@ -96,7 +96,7 @@ void Check(const Options& options) {
   }
   if (options.tee &&
       (options.json_file == "-" || (options.format == "json" && options.output.file.empty()))) {
-    throw Error("--tee writes to standard output, which is to be JSON: name a file for one of them",
+    throw Error("--tee writes to standard output, where the JSON goes: name a file for one of them",
                 ExitCode::kUsage);
   }
   std::vector<std::string> inputs = options.paths;
@@ -148,16 +148,17 @@ void RegisterReport(Verbs& verbs, ExitCode& exit_code) {
   verb.Option("CAPTURE", options->paths,
               "Captures, error logs, run folders or log directories; - is standard input");
   verb.Option("--db", options->database,
-              "Report what this database holds, where no capture is named; else $OOMDB_DB")
+              "Report on this database, where no capture is named; else $OOMDB_DB")
       .Variable("OOMDB_DB")
       .Type("FILE");
   verb.Option("--module", options->scope.module,
-              "The module to show, such as 'jit_train_step(42)'; else the one that failed, "
+              "The module to show, such as 'jit_train_step(42)'; by default the one that failed, "
               "else the largest")
       .Type("NAME");
   verb.Option("--run", options->scope.run, "Only captures of this run").Type("NAME");
   verb.Option("--host", options->scope.host, "Only captures of this host").Type("NAME");
-  verb.Option("--top", options->top, "Groups of buffers to list; else 10, of a healthy capture 5")
+  verb.Option("--top", options->top,
+              "Groups of buffers to list; by default 10, for a healthy capture 5")
       .Type("N");
   verb.Option("--json", options->json_file,
               "Also write JSON to this file; - writes only that, to standard output")
@@ -173,7 +174,7 @@ void RegisterReport(Verbs& verbs, ExitCode& exit_code) {
   verb.Flag("-f,--force", options->output.force, "Overwrite the file of -o or --json");
   verb.Option("--color", options->output.color, "auto, always or never").ShowDefault().Type("WHEN");
   verb.Footer(
-      "Captures are read into a throw-away database; nothing is written beside them.\n"
+      "Captures are read into a temporary database; nothing is written beside them.\n"
       "Exit: 0 reported, 1 nothing could be read, 3 findings (--fail-on), 4 part was rejected or "
       "truncated.\n"
       "A program's output: python train.py 2>&1 | oomdb report - --tee\n"

@@ -10,7 +10,7 @@ std::string ReportText(const Report& report, const ReportStyle& style) {
   const ReportPage page(report, style, out);
   WriteHeadSection(page);
   WriteFindingsSection(page);
-  WriteErrorTextSection(page);
+  WriteErrorLogSection(page);
   if (report.plan) WritePlanSection(page);
   if (report.run) WriteRunSection(page);
   WriteAllocatorsSection(page);

@@ -31,7 +31,7 @@ struct SweepFit {
 // ones miss. Null for fewer than three different x.
 std::optional<SweepFit> FitSweep(const std::vector<FitPoint>& points);
 
-// The x above `from` at which the curve passes `limit`; null when it has passed it there already,
+// The x above `from` at which the curve passes `limit`; null when it has passed it already there,
 // or never does.
 std::optional<double> CrossesAbove(const SweepFit& fit, double from, double limit);
 

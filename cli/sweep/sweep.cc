@@ -15,13 +15,13 @@
 #include "cli/nearest.h"
 #include "cli/open_captures.h"
 #include "cli/options.h"
-#include "cli/report/page.h"
 #include "cli/sweep/fit.h"
 #include "cli/verbs.h"
 #include "queries/catalogue.h"
 #include "render/terminal.h"
 #include "render/units.h"
 #include "render/utf8.h"
+#include "render/words.h"
 #include "schema/query.h"
 
 namespace oomdb {
@@ -129,7 +129,7 @@ std::string ChooseModule(Database& database, const std::vector<Record>& points,
   if (modules.empty()) {
     std::vector<std::string> labels;
     for (const Record& row : ReadView(database, "run_labels")) labels.push_back(row.Text("name"));
-    throw Error(fmt::format("no run has the label {}{}; oomdb ingest --label {}=… gives it one",
+    throw Error(fmt::format("no run has the label {}{}; oomdb ingest --label {}=… sets it",
                             options.label, DidYouMean(options.label, labels), options.label),
                 ExitCode::kUsage);
   }
@@ -186,7 +186,7 @@ class Page {
     const std::string points = Plural(static_cast<int64_t>(curve.points.size()), "point");
     std::string sentence;
     if (fitting == nullptr && failing == nullptr) {
-      sentence = fmt::format("{} of {}; what fits is unknown: --capacity says it", points, module_);
+      sentence = fmt::format("{} of {}; capacity unknown; set it with --capacity", points, module_);
     } else if (failing == nullptr) {
       sentence = fmt::format("{} of {} fit{}, the largest, {}, with {} of {}", points, module_,
                              curve.points.size() == 1 ? "s" : "", Named(*fitting),
@@ -256,8 +256,8 @@ class Page {
 
   void WriteFit(const Curve& curve) {
     if (!curve.fit) {
-      out_ << "no curve: three points with numbers and without rematerialization are needed, there"
-              " are "
+      out_ << "no curve: it takes three points with numeric labels and without rematerialization, "
+              "there are "
            << curve.fitted << "\n";
       return;
     }
@@ -278,7 +278,7 @@ class Page {
                           label_, Short(*curve.breaks_at),
                           kinks ? "; from there on XLA must rematerialize to fit" : "");
     } else {
-      out_ << fmt::format("it passes {} at no {} above the smallest (inferred)\n",
+      out_ << fmt::format("it does not cross {} at any {} above the smallest (inferred)\n",
                           HumanBytes(*curve.capacity_bytes), label_);
     }
   }

@@ -35,14 +35,6 @@ CREATE VIEW failure_comparison AS
 WITH runs AS (
   SELECT DISTINCT c.run FROM captures c WHERE c.run IS NOT NULL
 ),
-chosen AS (
-  SELECT
-    f.run, f.stage, f.oom_event_id, f.needed_bytes, f.capacity_bytes, f.short_bytes,
-    f.requested_bytes, f.used_bytes, f.total_bytes, f.program_bytes, f.arguments_bytes,
-    f.temp_bytes, f.output_bytes, f.alias_bytes, f.free_bytes, f.largest_free_bytes,
-    f.tensor_core_bytes, f.sparse_core_bytes
-  FROM stage_failures f
-),
 figure_names AS (
   SELECT 'needed' AS name UNION ALL SELECT 'capacity' UNION ALL SELECT 'short'
   UNION ALL SELECT 'requested' UNION ALL SELECT 'used' UNION ALL SELECT 'total'
@@ -70,7 +62,7 @@ figures AS (
       WHEN 'TensorCore' THEN c.tensor_core_bytes
       WHEN 'SparseCore' THEN c.sparse_core_bytes
     END AS bytes
-  FROM chosen c
+  FROM stage_failures c
   CROSS JOIN figure_names n
 ),
 parts AS (
@@ -114,14 +106,14 @@ sided AS (
   SELECT
     c.run AS base_run, r.run AS new_run, 0 AS is_new, c.stage, p.kind, p.name, p.shape_key,
     p.shape, p.op_name, p.source_file, p.source_line, p.label, p.each_bytes, p.bytes, p.count
-  FROM chosen c
+  FROM stage_failures c
   JOIN runs r ON r.run <> c.run
   JOIN pieces p ON p.oom_event_id = c.oom_event_id
   UNION ALL
   SELECT
     r.run, c.run, 1, c.stage, p.kind, p.name, p.shape_key, p.shape, p.op_name, p.source_file,
     p.source_line, p.label, p.each_bytes, p.bytes, p.count
-  FROM chosen c
+  FROM stage_failures c
   JOIN runs r ON r.run <> c.run
   JOIN pieces p ON p.oom_event_id = c.oom_event_id
 ),
@@ -258,8 +250,8 @@ listed AS (
       ELSE 0
     END AS cut
   FROM summed u
-  LEFT JOIN chosen f ON f.run = u.base_run AND f.stage = u.stage
-  LEFT JOIN chosen g ON g.run = u.new_run AND g.stage = u.stage
+  LEFT JOIN stage_failures f ON f.run = u.base_run AND f.stage = u.stage
+  LEFT JOIN stage_failures g ON g.run = u.new_run AND g.stage = u.stage
   LEFT JOIN lists b ON b.oom_event_id = f.oom_event_id
   LEFT JOIN lists n ON n.oom_event_id = g.oom_event_id
   WHERE u.size_place = 1 AND (u.is_new = 0 OR u.only_new = 1)

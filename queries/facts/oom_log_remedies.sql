@@ -117,7 +117,7 @@ known AS (
     p.first_count, p.first_bytes, p.first_each_bytes, p.made_by,
     b.chunk_bytes - b.chunk_each_bytes AS repeated_bytes,
     CASE
-      WHEN EXISTS (SELECT 1 FROM fit_levers x WHERE x.module_id = b.module_id) THEN 1
+      WHEN EXISTS (SELECT 1 FROM fit_remedies x WHERE x.module_id = b.module_id) THEN 1
       ELSE 0
     END AS has_plan,
     -- Where a request failed, the program as a whole must fit, if the error log says its size.
@@ -135,7 +135,7 @@ known AS (
   LEFT JOIN squares q ON q.oom_event_id = b.oom_event_id AND q.place = 1
   WHERE b.stage IN ('compile', 'run')
 ),
--- `branch`: where it applies whatever the sizes are; `planned`: of a plan, fit_levers knows better.
+-- `branch`: where it applies whatever the sizes are; `planned`: of a plan, fit_remedies knows better.
 remedies AS (
   SELECT
     'check_shapes' AS remedy, 1 AS preference, 0 AS changes_results, 'absurd' AS branch,

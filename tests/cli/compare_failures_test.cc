@@ -176,7 +176,7 @@ TEST_F(CompareFailuresTest, RunsOfADatabaseAndTheirHosts) {
   EXPECT_THAT(
       outcome.out,
       HasSubstr(
-          "\nnew: 2 error logs fail (stage compile); the one shortest of memory counts, host b\n"));
+          "\nnew: 2 failures (stage compile); the one that lacks the most memory counts, host b\n"));
 }
 
 TEST_F(CompareFailuresTest, FailsOnARegression) {

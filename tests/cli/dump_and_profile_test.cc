@@ -38,7 +38,7 @@ TEST_F(DumpAndProfileTest, ADumpIsOneCaptureWhereverItLies) {
   std::filesystem::rename(File("job/dump"), File("job/elsewhere"));
   const Outcome again = Oomdb("ingest --db oom.db -j 4 job/elsewhere");
   EXPECT_EQ(again.exit_code, 0) << again.err;
-  EXPECT_THAT(again.err, HasSubstr("1 there already"));
+  EXPECT_THAT(again.err, HasSubstr("1 already there"));
   EXPECT_EQ(Ask("SELECT COUNT(*) FROM captures"), "1");
 }
 

@@ -46,18 +46,18 @@ TEST(ReportJsonTest, NoSizeWithoutEvidence) {
 
 TEST(ReportJsonTest, WhatAnErrorTextStates) {
   Report report = MisfitReport();
-  ReportErrorText text;
-  text.path = "/logs/train.log";
-  text.failed = true;
-  text.events.push_back({12, "T1", true, "hbm", "", "Ran out of memory", 3});
-  text.main = 0;
-  text.numbers.push_back({"needed_bytes", "needs", "the program", 4096});
+  ReportErrorLog log;
+  log.path = "/logs/train.log";
+  log.failed = true;
+  log.events.push_back({12, "T1", true, "hbm", "", "Ran out of memory", 3});
+  log.main = 0;
+  log.numbers.push_back({"needed_bytes", "needs", "the program", 4096});
   ReportGroup buffer;
   buffer.bytes = 1024;
   buffer.count = 2;
   buffer.shape = "f32[128]";
-  text.buffers.push_back(buffer);
-  report.texts.push_back(text);
+  log.buffers.push_back(buffer);
+  report.logs.push_back(log);
   const Json json = Json::parse(ReportJson(report));
   ExpectEvidence(json, "");
   const Json& shown = json["error_texts"][0];
