@@ -37,12 +37,10 @@ struct TableOptions {
 
 // Writes rows as they come; memory stays bounded however many there are. In detail:
 //   table     aligned by display width, numbers to the right, control characters made visible, NULL
-//   as
-//             "NULL"; widths are those of the first 1000 rows.
-//   csv       RFC 4180 quoting, a header line, lines end in LF; NULL is empty, the empty text is
-//   "". json      an array of objects, keys in the order of the columns; invalid UTF-8 becomes
-//   U+FFFD. A name
-//             that comes twice gets _2, so that no value is lost. Infinite numbers are null.
+//             as "NULL"; widths are those of the first 1000 rows.
+//   csv       RFC 4180 quoting, a header line, lines end in LF; NULL is empty, the empty text is "".
+//   json      an array of objects, keys in the order of the columns; invalid UTF-8 becomes U+FFFD. A
+//             name that comes twice gets _2, so that no value is lost. Infinite numbers are null.
 //   jsonl     the same objects, one a line.
 //   markdown  a GitHub table; |, < and line breaks are escaped.
 class TableWriter {

@@ -41,13 +41,14 @@ CaptureTables::CaptureTables(StatementCache& statements)
                   "capture_id, execution_id, origin_id, bytes, count"),
       events(statements, "stored_host_events",
              "event_id, capture_id, thread_id, name_id, start_ns, end_ns, parent_id, execution_id"),
-      oom_events(statements, "oom_events",
-                 "oom_event_id, capture_id, line, kind, fatal, error_code, memory_space, device, "
-                 "allocator, module_name, requested_bytes, capacity_bytes, used_bytes, "
-                 "exceeded_bytes, total_bytes, reserved_bytes, program_bytes, arguments_bytes, "
-                 "temp_bytes, output_bytes, alias_bytes, constant_bytes, free_bytes, "
-                 "largest_free_bytes, fragmentation_bytes, tensor_core_bytes, "
-                 "sparse_core_bytes, repeat_count, message"),
+      oom_events(
+          statements, "oom_events",
+          "oom_event_id, capture_id, line, kind, form, fatal, error_code, memory_space, device, "
+          "allocator, module_name, requested_bytes, capacity_bytes, used_bytes, "
+          "exceeded_bytes, total_bytes, reserved_bytes, program_bytes, arguments_bytes, "
+          "temp_bytes, output_bytes, alias_bytes, constant_bytes, free_bytes, "
+          "largest_free_bytes, fragmentation_bytes, tensor_core_bytes, "
+          "sparse_core_bytes, repeat_count, message"),
       oom_buffers(statements, "oom_buffers",
                   "oom_event_id, position, bytes, unpadded_bytes, padding_bytes, shape, op_name, "
                   "source_file, source_line, label, allocation_type, plain_shape, dense_bytes, "

@@ -252,6 +252,7 @@ void CaptureWriter::Add(const OomEventFact& fact) {
                                  summary_.capture_id,
                                  fact.line,
                                  TextOrNull(fact.kind),
+                                 TextOrNull(fact.form),
                                  fatal,
                                  TextOrNull(fact.error_code),
                                  TextOrNull(fact.memory_space),

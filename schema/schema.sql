@@ -332,7 +332,8 @@ CREATE TABLE oom_events (
   oom_event_id INTEGER PRIMARY KEY, -- local id
   capture_id INTEGER NOT NULL REFERENCES captures, -- the capture
   line INTEGER,             -- line number in the log, from 1
-  kind TEXT,                -- the form's id, such as T1, G3, A2
+  kind TEXT,                -- which message it is, such as tpu_memory_exceeded or bfc_request_failed: oom_kinds lists them
+  form TEXT,                -- the code of the form in which it is printed: several forms may be one kind
   fatal INTEGER,            -- 1; 0 for advice; NULL unknown
   error_code TEXT,          -- such as E1000
   memory_space TEXT,        -- hbm, gpu, host, vmem, smem, gpu_shared

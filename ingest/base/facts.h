@@ -122,7 +122,8 @@ struct HostEventFact {
 // One failure, or piece of advice, that an error text tells of; repeats of it are one.
 struct OomEventFact {
   MaybeInt line;     // In the log, from 1: where it stands first.
-  std::string kind;  // The form's id, such as T1, G3, A2.
+  std::string kind;  // Which message it is, such as bfc_request_failed (ingest/log/kinds.h).
+  std::string form;  // How it is printed: the form's code, such as T1, G3, A2.
   std::optional<bool> fatal;
   std::string error_code;  // E1000, else the status when it is no RESOURCE_EXHAUSTED; empty: none.
   std::string memory_space;  // hbm, gpu, host, vmem, smem, gpu_shared, …; empty: unknown.

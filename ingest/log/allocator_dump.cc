@@ -95,7 +95,7 @@ class AllocatorDump : public Block {
     }
     if (!fact.largest_free_bytes) fact.largest_free_bytes = printed_largest_;
     if (!fact.capacity_bytes && !fact.used_bytes && event_.chunks.empty()) return std::nullopt;
-    fact.kind = event_.chunks.empty() ? "A8" : "A6";
+    fact.form = event_.chunks.empty() ? "A8" : "A6";
     fact.memory_space = SpaceOfAllocator(fact.allocator);
     // Of an allocator without a name: hosts' have one that says so.
     if (fact.memory_space.empty() && fact.allocator.empty()) fact.memory_space = "gpu";
@@ -183,10 +183,10 @@ const BlockKind& AllocatorDumpKind() {
       R"(|Reported by CUDA: Free memory|Chunk at 0x)",
       []() -> std::unique_ptr<Block> { return std::make_unique<AllocatorDump>(); },
       [](const OomEvent& failure, const OomEvent& dump) {
-        const std::string& kind = failure.fact.kind;
+        const std::string& form = failure.fact.form;
         // libtpu prints its statistics below, without the allocator's name.
-        if (kind == "R1") return dump.fact.allocator.empty() && dump.chunks.empty();
-        return (kind == "A2" || kind == "A9") &&
+        if (form == "R1") return dump.fact.allocator.empty() && dump.chunks.empty();
+        return (form == "A2" || form == "A9") &&
                (dump.fact.allocator.empty() || dump.fact.allocator == failure.fact.allocator);
       }};
   return kKind;

@@ -61,7 +61,7 @@ class BufferReport : public Block {
   std::optional<OomEvent> Finish() override {
     EndOperator();
     if (!head_ && !stats_ && !described_) return std::nullopt;
-    event_.fact.kind = head_ || stats_ ? "B1" : "B2";
+    event_.fact.form = head_ || stats_ ? "B1" : "B2";
     event_.fact.fatal = true;  // Nothing prints it but a failure.
     event_.fact.memory_space = "gpu";
     event_.family = Family::kRequest;

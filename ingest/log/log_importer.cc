@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "ingest/log/kinds.h"
 #include "ingest/log/line_reader.h"
 #include "ingest/log/log_parser.h"
 #include "ingest/plan/printed_shape.h"
@@ -106,6 +107,7 @@ bool IsPossible(const MaybeInt& bytes) {
 }
 
 void AddEvent(OomEvent&& event, Index index, FactSink& sink) {
+  event.fact.kind = KindOf(event.fact.form);
   DropImpossible(event);
   const size_t listed = event.buffers.size() + event.chunks.size();
   std::erase_if(event.buffers, [](const OomBufferFact& b) {

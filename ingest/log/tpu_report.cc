@@ -52,8 +52,8 @@ class TpuReport : public Block {
   std::optional<OomEvent> Finish() override {
     TakeOperator();
     if (!anything_) return std::nullopt;
-    event_.fact.kind = event_.fact.total_bytes ? "T2" : program_seen_ ? "T3" : "T4";
-    if (event_.fact.memory_space == "vmem") event_.fact.kind = "V1";
+    event_.fact.form = event_.fact.total_bytes ? "T2" : program_seen_ ? "T3" : "T4";
+    if (event_.fact.memory_space == "vmem") event_.fact.form = "V1";
     event_.family = Family::kTpuCompile;
     ForgetUnchargedArguments(&event_);
     return std::move(event_);
@@ -225,7 +225,7 @@ const BlockKind& TpuReportKind() {
       []() -> std::unique_ptr<Block> { return std::make_unique<TpuReport>(); },
       [](const OomEvent& failure, const OomEvent& report) {
         // A program that could not be loaded was reported on as well.
-        return (failure.family == Family::kTpuCompile || failure.fact.kind == "R2") &&
+        return (failure.family == Family::kTpuCompile || failure.fact.form == "R2") &&
                (report.fact.memory_space.empty() || failure.fact.memory_space.empty() ||
                 report.fact.memory_space == failure.fact.memory_space);
       }};

@@ -43,7 +43,7 @@ class UsageRows : public Block {
 
   std::optional<OomEvent> Finish() override {
     if (event_.buffers.empty()) return std::nullopt;
-    event_.fact.kind = "D4";
+    event_.fact.form = "D4";
     event_.family = Family::kUnverifiedPlan;
     return std::move(event_);
   }

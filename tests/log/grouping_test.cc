@@ -18,7 +18,7 @@ TEST(GroupingTest, ADriverThatBacksOffIsOneAdvice) {
             " bytes) from device: CUDA_ERROR_OUT_OF_MEMORY: out of memory\n";
   }
   const OomEventFact oom = ReadLog(text).only();
-  EXPECT_EQ(oom.kind, "D1");
+  EXPECT_EQ(oom.form, "D1");
   EXPECT_EQ(oom.fatal, false);
   EXPECT_EQ(oom.requested_bytes, 1000000000);
   EXPECT_EQ(oom.repeat_count, 8);

@@ -105,7 +105,7 @@ TEST(ReportsTest, TwiceIsOnce) {
   const ReadLog logged(WithPrefix("I0810 15:08:30.248222    4815 backend.cc:2163] ", kReport) +
                        "Traceback (most recent call last):\n" + whole);
   ExpectReport(logged);
-  EXPECT_EQ(logged.only().kind, "T1");
+  EXPECT_EQ(logged.only().form, "T1");
 }
 
 TEST(ReportsTest, AnyPartOfItIsRead) {

@@ -1,10 +1,4 @@
--- oomdb's database, as it is today. What a user can rely on: the names and meanings of the tables and views
--- here, sizes in int64 bytes, times in int64 nanoseconds (Unix time), booleans 0/1, NULL for what is not known.
--- Ids are local to a file. What begins with `stored_` is storage behind a view of the same name without it:
--- plans are stored once per content of their HLO proto, and names once per text, so the views are the interface.
---
--- A line comment after a column is its entry in the reference; a comment above a table or view is that table's.
--- To change a table: edit here, and add a numbered migration in schema/migrations/.
+-- The tables of schema version 1, frozen: schema.sql has today's, schema/migrations/ leads from here to there.
 
 -- Every text that repeats (op names, shapes, event names), once.
 CREATE TABLE strings (
