@@ -192,6 +192,26 @@ bool ReadRuleField(CatalogueEntry& entry, std::string_view key, std::string_view
   return true;
 }
 
+// A rule's own sentences are also made from the rows of its view, which so needs all of their
+// columns. For others it is enough that the statement gives them.
+void CheckColumns(const CatalogueEntry& entry, std::string_view select, std::string_view what,
+                  const Template& text) {
+  const std::vector<std::string_view> names = SqlNames(select);
+  const bool any = select.find(".*") != std::string_view::npos;
+  const bool listed_only =
+      IsRuleFile(entry.path) && (entry.kind == ViewKind::kRule || entry.kind == ViewKind::kQuiet);
+  for (const std::string& column : text.Columns()) {
+    const bool listed =
+        std::any_of(entry.columns.begin(), entry.columns.end(),
+                    [&](const ColumnMeaning& other) { return other.name == column; });
+    const bool given = any || std::find(names.begin(), names.end(), column) != names.end();
+    if (listed_only ? !listed : !given) {
+      throw Error(fmt::format("{}: `{}` speaks of the column {}, which the view {}", entry.id, what,
+                              column, listed_only ? "does not list" : "does not have"));
+    }
+  }
+}
+
 // One view of a file: its header, its words and its columns, put together.
 class ViewReader {
  public:
@@ -251,25 +271,6 @@ class ViewReader {
     return fmt::format("SELECT\n  {}\nFROM (\n{}\n) t", columns, select);
   }
 
-  // A rule's own sentences are also made from the rows of its view, so that needs all of their
-  // columns. For others it is enough that the statement gives them.
-  void CheckColumns(std::string_view what, const Template& text) const {
-    const std::vector<std::string_view> names = SqlNames(select_);
-    const bool any = select_.find(".*") != std::string_view::npos;
-    const bool listed_only =
-        in_rule_file_ && (entry_.kind == ViewKind::kRule || entry_.kind == ViewKind::kQuiet);
-    for (const std::string& column : text.Columns()) {
-      const bool listed =
-          std::any_of(entry_.columns.begin(), entry_.columns.end(),
-                      [&](const ColumnMeaning& other) { return other.name == column; });
-      const bool given = any || std::find(names.begin(), names.end(), column) != names.end();
-      if (listed_only ? !listed : !given) {
-        throw Error(fmt::format("{}: `{}` speaks of the column {}, which the view {}", entry_.id,
-                                what, column, listed_only ? "does not list" : "does not have"));
-      }
-    }
-  }
-
   std::string_view select() const { return select_; }
 
  private:
@@ -301,9 +302,10 @@ class ViewReader {
     entry_.says = entry_.says.Expanded(words);
     entry_.detail = entry_.detail.Expanded(words);
     entry_.quiet = entry_.quiet.Expanded(words);
-    for (const auto& [name, text] : entry_.words) CheckColumns(name, text);
-    CheckColumns("says", entry_.says);
-    CheckColumns("detail", entry_.detail);
+    for (const auto& [name, text] : entry_.words)
+      CheckColumns(entry_, select_, "words " + name, text);
+    CheckColumns(entry_, select_, "says", entry_.says);
+    CheckColumns(entry_, select_, "detail", entry_.detail);
   }
 
   void Need(std::string_view name, bool there) const {
@@ -352,7 +354,7 @@ std::vector<CatalogueEntry> ReadViews(const EmbeddedFile& file) {
       throw Error(fmt::format("the rule {} comes first", StemOf(file.path)));
     }
     if (entry.kind == ViewKind::kRule) quiet = entry.quiet;
-    if (entry.kind == ViewKind::kQuiet) reader.CheckColumns("quiet", quiet);
+    if (entry.kind == ViewKind::kQuiet) CheckColumns(entry, reader.select(), "quiet", quiet);
     // Without words a fact is what it says.
     entry.select = IsRuleFile(file.path) || !entry.words.empty()
                        ? ViewReader::Select(entry, reader.select(), quiet)

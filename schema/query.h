@@ -37,9 +37,9 @@ struct Rows {
 // std::exception).
 Rows Query(Database& database, const std::string& sql, const Parameters& parameters = {});
 
-// One row, its cells by the names of their columns. A name that is no column, or a cell of another
-// type, is a mistake in the program: std::logic_error. A NULL is 0, false or the empty text where
-// it isn't asked for with Maybe.
+// One row, its cells by the names of their columns. A name that is not a column, or a cell of
+// another type, is a mistake in the program: std::logic_error. A NULL is 0, false or the empty text
+// where it isn't asked for with Maybe.
 class Record {
  public:
   using Columns = std::map<std::string, size_t, std::less<>>;  // Where in the row each one stands.

@@ -20,7 +20,7 @@ void ModuleStartsBuilder::Add(const AllocatorFact& fact) {
   if (!fact.device.has_value()) return;
   const auto [pool, is_new] =
       pools_.try_emplace(*fact.device, Pool{allocator, fact.capture_peak_bytes});
-  // Of equal ones the first; what is not known is the least.
+  // The first among equals; what is unknown is the least.
   if (!is_new && fact.capture_peak_bytes > pool->second.peak_bytes) {
     pool->second = {allocator, fact.capture_peak_bytes};
   }

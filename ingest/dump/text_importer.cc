@@ -34,9 +34,10 @@ ModuleFact ReadTextModule(const Source& source) {
   const std::string head = Read(source, kHeadBytes);
   const bool assignment = IsAssignmentText(head);
   if (!assignment && !IsUsageReport(head)) {
-    throw Error(source.path() +
-                ": no buffer assignment as XLA prints it: it should begin with BufferAssignment:, "
-                "Memory Space: or Total bytes used:");
+    throw Error(
+        source.path() +
+        ": not a buffer assignment as XLA prints it: it should begin with BufferAssignment:, "
+        "Memory Space: or Total bytes used:");
   }
   if (source.size() > kMaxTextBytes)
     throw Error(source.path() + ": more than 2 GiB of text; name the module's .hlo.pb instead");

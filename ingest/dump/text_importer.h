@@ -10,7 +10,7 @@
 
 namespace oomdb {
 
-// The module that a text tells of; its name, number and platform are those of the file's name.
+// The module that a text describes; its name, number and platform are those of the file's name.
 // Throws Error when the content is of neither form.
 ModuleFact ReadTextModule(const Source& source);
 

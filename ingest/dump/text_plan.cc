@@ -136,11 +136,11 @@ std::optional<PlanAllocation> ParseAllocation(std::string_view line, SizeGuard& 
   while (cursor.Take(", ")) {
     const size_t before = cursor.rest().size();
     TakeAttribute(cursor, allocation, live_out);
-    // An attribute that is not known here, or what is left of one.
+    // An unknown attribute, or what is left of one.
     if (cursor.rest().size() == before || !(cursor.rest().starts_with(',') || cursor.rest() == ":"))
       cursor.Take(cursor.rest().substr(0, cursor.rest().find_first_of(",:")));
   }
-  // What is cut off may be what tells its class.
+  // What is cut off may be what its class follows from.
   if (cursor.rest() != ":") return std::nullopt;
   allocation.bytes = guard.Admit(bytes, log);
   if (allocation.allocation_class == AllocationClass::kParameter) {

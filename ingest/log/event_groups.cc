@@ -31,8 +31,8 @@ std::string Figures(OomEvent& event) {
     key += '|';
     if (bytes->has_value()) key += std::to_string(**bytes);
   }
-  // Failures without a figure are told apart by their words; but a process that was killed, or
-  // threw, is told of in several.
+  // Failures without a figure differ by their words; but a process that was killed, or threw, is
+  // reported in several.
   const bool host = fact.form == "C1" || fact.form == "C2";
   if (!host && !fact.requested_bytes && !fact.used_bytes && !fact.total_bytes)
     key += Words(fact.message);

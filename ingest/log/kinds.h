@@ -1,5 +1,5 @@
 // What users call the forms of messages: `oom_events.kind`. The names are stable; several forms
-// that mean the same share one. What each means is told by the view oom_kinds (queries/facts/),
+// that mean the same share one. The view oom_kinds (queries/facts/) says what each means,
 // which a test holds to this table.
 #ifndef OOMDB_INGEST_LOG_KINDS_H_
 #define OOMDB_INGEST_LOG_KINDS_H_

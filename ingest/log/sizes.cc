@@ -9,7 +9,7 @@
 namespace oomdb {
 namespace {
 
-// The power of two of a unit; std::nullopt when it is no unit of size.
+// The power of two of a unit; std::nullopt when it is not a unit of size.
 std::optional<int> Shift(std::string_view unit) {
   if (unit.empty() || unit == "B" || unit == "bytes" || unit == "byte") return 0;
   constexpr std::string_view kPrefixes = "KMGTPE";

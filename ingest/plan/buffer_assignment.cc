@@ -207,7 +207,7 @@ void ReadAllocationFacts(const BufferAssignment& assignment, const Instructions&
 
 void SumByClass(Plan* plan) {
   std::map<int64_t, PlanMemory> spaces;
-  spaces[0];  // The device's memory is always told of.
+  spaces[0];  // The device's memory always has a row.
   for (const PlanAllocation& allocation : plan->allocations) {
     SumOf(allocation.allocation_class, spaces[allocation.memory_space]) += allocation.bytes;
     if (allocation.allocation_class != AllocationClass::kParameter) continue;

@@ -104,7 +104,7 @@ class Replayer {
   void Apply(const Event& event, int64_t n) {
     const int32_t b = assignment_.FindBuffer(event.buffer_id());
     if (b == IdIndex::kNone || !Counts(b)) {
-      Inconsistent("a heap trace moves a buffer that is no temp of its memory space");
+      Inconsistent("a heap trace moves a buffer that is not a temp of its memory space");
       return;
     }
     switch (event.kind()) {
@@ -118,7 +118,7 @@ class Replayer {
         Share(b, assignment_.FindBuffer(event.share_with_canonical_id()), n);
         break;
       default:
-        Inconsistent("a heap trace has an event of a kind that is not known");
+        Inconsistent("a heap trace has an event of an unknown kind");
     }
   }
 
@@ -151,7 +151,8 @@ class Replayer {
 
   void Share(int32_t b, int32_t with, int64_t n) {
     if (with == IdIndex::kNone || !Counts(with)) {
-      Inconsistent("a heap trace shares memory with a buffer that is no temp of its memory space");
+      Inconsistent(
+          "a heap trace shares memory with a buffer that is not a temp of its memory space");
       return;
     }
     State& sharer = Touch(b);

@@ -73,7 +73,7 @@ std::vector<ValueAt> Origins::PathOf(ValueAt value) {
         return path;
       }
     }
-    // An index or a nesting this deep is no program's.
+    // No program has an index or a nesting this deep.
     if (next == IdIndex::kNone || index.size() > kMaxShapeIndexDepth ||
         entered.size() > kMaxShapeIndexDepth) {
       return path;

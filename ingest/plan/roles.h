@@ -1,4 +1,4 @@
-// What a value is for, told from JAX's name stack (the op_name of instruction metadata).
+// What a value is for, by JAX's name stack (the op_name of instruction metadata).
 //
 // `transpose(` in it: the backward pass; else `jvp(`: kept by the forward pass for it; else other.
 // Many instructions that the compiler made have no name stack of their own; see NameStacks for

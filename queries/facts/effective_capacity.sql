@@ -31,8 +31,9 @@ texts AS (
   SELECT c.run, MIN(o.capacity_bytes) AS capacity_bytes
   FROM oom_events o
   JOIN captures c ON c.capture_id = o.capture_id
+  LEFT JOIN oom_kinds k ON k.form = o.form
   WHERE o.memory_space IN ('hbm', 'gpu') AND o.capacity_bytes > 0
-    AND LOWER(COALESCE(o.kind, '')) NOT LIKE 'm%' AND LOWER(COALESCE(o.kind, '')) NOT LIKE 'k%'
+    AND COALESCE(k.says, 'failure') NOT IN ('remark', 'statistics')
   GROUP BY c.run
 ),
 known AS (

@@ -21,7 +21,7 @@
 --   branch: for compile: sparse_core, absurd, arguments, padding, one_allocation, accumulated,
 --     unlisted; for run: fragmentation, absurd, victim, equal_chunks, outputs, temps, shortage,
 --     unlisted; for host: fragmentation, pinned, machine; for chip: the memory space
---   kind: the form's id
+--   kind: which message it is (oom_kinds)
 --   memory_space: as the error log says
 --   allocator: the allocator's name
 --   matched_by: name and size, name, or size; NULL without a match
@@ -108,15 +108,16 @@ ordered_remarks AS (
       PARTITION BY o.capture_id, o.kind ORDER BY o.line DESC NULLS LAST, o.oom_event_id DESC
     ) AS place
   FROM oom_events o
-  WHERE o.kind IN ('M1', 'M2') AND o.capacity_bytes > 0
+  WHERE o.kind IN ('rematerialization_stopped', 'arguments_above_limit') AND o.capacity_bytes > 0
 ),
 remarks AS (
   SELECT
     r.capture_id,
-    MAX(CASE WHEN r.kind = 'M1' THEN r.used_bytes END) AS remat_bytes,
-    MAX(CASE WHEN r.kind = 'M1' THEN r.capacity_bytes END) AS remat_limit_bytes,
-    MAX(CASE WHEN r.kind = 'M2' THEN r.arguments_bytes END) AS fixed_bytes,
-    MAX(CASE WHEN r.kind = 'M2' THEN r.capacity_bytes END) AS fixed_limit_bytes
+    MAX(CASE WHEN r.kind = 'rematerialization_stopped' THEN r.used_bytes END) AS remat_bytes,
+    MAX(CASE WHEN r.kind = 'rematerialization_stopped' THEN r.capacity_bytes END)
+      AS remat_limit_bytes,
+    MAX(CASE WHEN r.kind = 'arguments_above_limit' THEN r.arguments_bytes END) AS fixed_bytes,
+    MAX(CASE WHEN r.kind = 'arguments_above_limit' THEN r.capacity_bytes END) AS fixed_limit_bytes
   FROM ordered_remarks r
   WHERE r.place = 1
   GROUP BY r.capture_id
@@ -142,7 +143,8 @@ chosen AS (
       ELSE 0
     END AS is_absurd,
     CASE
-      WHEN 100 * g.each_bytes > l.large_percent * f.capacity_bytes OR f.kind = 'T7' THEN 1
+      WHEN 100 * g.each_bytes > l.large_percent * f.capacity_bytes
+        OR f.kind = 'tpu_allocation_exceeded' THEN 1
       ELSE 0
     END AS is_large,
     CASE
@@ -176,7 +178,7 @@ SELECT
       CASE
         WHEN c.requested_bytes <= c.free_bytes AND c.requested_bytes > c.largest_free_bytes
           THEN 'fragmentation'
-        WHEN c.kind = 'H1' THEN 'pinned'
+        WHEN c.kind = 'pinned_host_request_failed' THEN 'pinned'
         ELSE 'machine'
       END
     WHEN 'compile' THEN

@@ -9,7 +9,7 @@
 --   stage: compile, run (an allocation while the program ran), host (the machine's own memory) or
 --     chip (vmem, smem, a GPU's shared memory: never device memory)
 --   line: its line in the error log
---   kind: the form's id
+--   kind: which message it is (oom_kinds)
 --   fatal: 1; NULL when the error log does not say that it failed
 --   error_code: such as E1000
 --   memory_space: as the error log says
@@ -43,13 +43,13 @@ WITH staged AS (
     CASE
       WHEN COALESCE(o.memory_space, 'hbm') NOT IN ('hbm', 'gpu', 'host') THEN 'chip'
       WHEN o.memory_space = 'host' THEN 'host'
-      WHEN LOWER(o.error_code) LIKE 'e1%' OR LOWER(o.kind) LIKE 't%' OR o.kind = 'D4' THEN 'compile'
+      WHEN LOWER(o.error_code) LIKE 'e1%' OR k.stage = 'compile' THEN 'compile'
       ELSE 'run'
     END AS stage
   FROM oom_events o
-  -- M: what the compiler remarks on the way; K: statistics, of programs that fit.
+  LEFT JOIN oom_kinds k ON k.form = o.form
   WHERE (o.fatal = 1 OR o.fatal IS NULL)
-    AND LOWER(COALESCE(o.kind, '')) NOT LIKE 'm%' AND LOWER(COALESCE(o.kind, '')) NOT LIKE 'k%'
+    AND COALESCE(k.says, 'failure') NOT IN ('remark', 'statistics')
 ),
 ordered AS (
   SELECT

@@ -20,7 +20,7 @@ SELECT
 UNION ALL SELECT 'tpu_memory_exceeded', 'T8', 'failure', 'compile',
   'the TPU compiler: what is in HBM (it calls all of it temporaries) is more than there is'
 UNION ALL SELECT 'tpu_memory_exceeded', 'E1000', 'failure', 'compile',
-  'the TPU compiler: error code E1000 (HBM), in words that are not known'
+  'the TPU compiler: error code E1000 (HBM), in unknown words'
 UNION ALL SELECT 'tpu_cores_exceeded', 'T5', 'failure', 'compile',
   'the TPU compiler: TensorCores and SparseCores together need more HBM than there is'
 UNION ALL SELECT 'tpu_compile_aborted', 'T6', 'failure', 'compile',
@@ -42,19 +42,19 @@ UNION ALL SELECT 'tpu_memory_report', 'V1', 'report', 'chip',
 UNION ALL SELECT 'tpu_scoped_vmem_exceeded', 'V2', 'failure', 'chip',
   'the TPU compiler: a kernel''s scoped vmem is above its limit'
 UNION ALL SELECT 'tpu_scoped_vmem_exceeded', 'E1001', 'failure', 'chip',
-  'the TPU compiler: error code E1001 (scoped vmem), in words that are not known'
+  'the TPU compiler: error code E1001 (scoped vmem), in unknown words'
 UNION ALL SELECT 'tpu_sparse_core_exceeded', 'SC1', 'failure', 'chip',
   'the TPU compiler: an allocation in a SparseCore''s memory is above its limit'
 UNION ALL SELECT 'tpu_sparse_core_exceeded', 'E3000', 'failure', 'chip',
-  'the TPU compiler: error code E3000 (SparseCore), in words that are not known'
+  'the TPU compiler: error code E3000 (SparseCore), in unknown words'
 UNION ALL SELECT 'tpu_buffer_request_failed', 'R1', 'failure', 'run',
   'the TPU runtime: a device buffer that could not be allocated'
 UNION ALL SELECT 'tpu_buffer_request_failed', 'E0100', 'failure', 'run',
-  'the TPU runtime: error code E0100 (a device buffer), in words that are not known'
+  'the TPU runtime: error code E0100 (a device buffer), in unknown words'
 UNION ALL SELECT 'tpu_program_load_failed', 'R2', 'failure', 'run',
   'the TPU runtime: a program for which there was not enough memory to load it'
 UNION ALL SELECT 'tpu_program_load_failed', 'E0101', 'failure', 'run',
-  'the TPU runtime: error code E0101 (loading a program), in words that are not known'
+  'the TPU runtime: error code E0101 (loading a program), in unknown words'
 UNION ALL SELECT 'tpu_driver_request_failed', 'R3', 'failure', 'run',
   'the TPU driver until 2023: a buffer that could not be allocated'
 UNION ALL SELECT 'bfc_request_failed', 'A2', 'failure', 'run',

@@ -117,12 +117,13 @@ known AS (
     p.first_count, p.first_bytes, p.first_each_bytes, p.made_by,
     b.chunk_bytes - b.chunk_each_bytes AS repeated_bytes,
     CASE
-      WHEN EXISTS (SELECT 1 FROM fit_levers x WHERE x.module_id = b.module_id) THEN 1
+      WHEN EXISTS (SELECT 1 FROM fit_remedies x WHERE x.module_id = b.module_id) THEN 1
       ELSE 0
     END AS has_plan,
     -- Where a request failed, the program as a whole must fit, if the error log says its size.
-    -- Beside a single allocation (T7) the rest of the program is not known.
-    CASE WHEN b.kind = 'T7' THEN NULL WHEN b.stage = 'compile' THEN b.needed_bytes
+    -- Beside a single allocation the rest of the program is not known.
+    CASE WHEN b.kind = 'tpu_allocation_exceeded' THEN NULL
+      WHEN b.stage = 'compile' THEN b.needed_bytes
       ELSE b.total_bytes END AS total_bytes,
     CASE
       WHEN b.output_bytes - COALESCE(b.alias_bytes, 0) < b.arguments_bytes
@@ -134,7 +135,7 @@ known AS (
   LEFT JOIN squares q ON q.oom_event_id = b.oom_event_id AND q.place = 1
   WHERE b.stage IN ('compile', 'run')
 ),
--- `branch`: where it applies whatever the sizes are; `planned`: of a plan, fit_levers knows better.
+-- `branch`: where it applies whatever the sizes are; `planned`: of a plan, fit_remedies knows better.
 remedies AS (
   SELECT
     'check_shapes' AS remedy, 1 AS preference, 0 AS changes_results, 'absurd' AS branch,

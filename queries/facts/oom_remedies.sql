@@ -26,10 +26,10 @@ WITH united AS (
   UNION ALL
   -- Those for a matched plan that does not fit.
   SELECT
-    b.oom_event_id, x.lever, x.preference, x.fix, x.saving_bytes, x.needs_bytes, x.fits, x.cost,
+    b.oom_event_id, x.remedy, x.preference, x.fix, x.saving_bytes, x.needs_bytes, x.fits, x.cost,
     x.changes_results, 1, 0
   FROM oom_branches b
-  JOIN fit_levers x ON x.module_id = b.module_id
+  JOIN fit_remedies x ON x.module_id = b.module_id
   WHERE b.stage IN ('compile', 'run') AND b.branch <> 'absurd'
 )
 SELECT

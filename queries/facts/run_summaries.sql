@@ -11,6 +11,17 @@
 --   oom_event_count: events in the error logs that concern memory
 --   job_host_count: hosts of the job; NULL when the profiler captures are not hosts of one job
 CREATE VIEW run_summaries AS
+-- Counted a capture first: a subquery for each run would look through all captures again.
+WITH counted_devices AS (
+  SELECT d.capture_id, COUNT(*) AS devices
+  FROM devices d
+  GROUP BY d.capture_id
+),
+counted_events AS (
+  SELECT o.capture_id, COUNT(*) AS events
+  FROM oom_events o
+  GROUP BY o.capture_id
+)
 SELECT
   c.run,
   COUNT(*) AS capture_count,
@@ -19,11 +30,11 @@ SELECT
   CAST(SUM(CASE WHEN c.kind = 'oom_log' THEN 1 ELSE 0 END) AS BIGINT) AS log_count,
   CAST(SUM(CASE WHEN c.kind = 'device_memory_profile' THEN 1 ELSE 0 END) AS BIGINT)
     AS profile_count,
-  (SELECT COUNT(*) FROM captures x JOIN devices d ON d.capture_id = x.capture_id
-    WHERE x.run = c.run) AS device_count,
-  (SELECT COUNT(*) FROM captures x JOIN oom_events o ON o.capture_id = x.capture_id
-    WHERE x.run = c.run) AS oom_event_count,
+  CAST(SUM(COALESCE(d.devices, 0)) AS BIGINT) AS device_count,
+  CAST(SUM(COALESCE(o.events, 0)) AS BIGINT) AS oom_event_count,
   MAX(j.hosts) AS job_host_count
 FROM captures c
+LEFT JOIN counted_devices d ON d.capture_id = c.capture_id
+LEFT JOIN counted_events o ON o.capture_id = c.capture_id
 LEFT JOIN jobs j ON j.run = c.run
 GROUP BY c.run;

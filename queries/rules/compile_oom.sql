@@ -66,7 +66,7 @@ CREATE VIEW compile_oom AS
 SELECT
   b.*,
   b.needed_bytes AS bytes,
-  CASE WHEN b.kind = 'T7' THEN 1 ELSE 0 END AS single,
+  CASE WHEN b.kind = 'tpu_allocation_exceeded' THEN 1 ELSE 0 END AS single,
   CASE WHEN b.needed_bytes IS NULL THEN 1 ELSE 0 END AS unsized,
   CASE WHEN b.capacity_times IS NULL THEN 1 ELSE 0 END AS unlimited,
   CASE WHEN b.arguments_bytes > b.capacity_bytes THEN 1 ELSE 0 END AS above_capacity

@@ -141,7 +141,7 @@ TEST(ProfileImporterTest, OtherContentIsAnError) {
     Import(cpu.Build());
     FAIL();
   } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("no pprof profile of memory"));
+    EXPECT_THAT(error.what(), HasSubstr("not a pprof profile of memory"));
   }
   EXPECT_FALSE(HoldsProfile(*MemorySource(cpu.Build()), /*named=*/true));
   EXPECT_TRUE(HoldsProfile(*MemorySource(PprofBuilder().Build()), /*named=*/true));

@@ -1,4 +1,4 @@
--- id: misfit_parts
+-- id: over_capacity_parts
 -- title: The single parts of every plan that does not fit: parameters, constants, outputs, temps at
 --   the peak
 -- columns:
@@ -13,11 +13,11 @@
 --   source_line: its line
 --   function_name: its function
 --   bytes: its size (bytes)
-CREATE VIEW misfit_parts AS
+CREATE VIEW over_capacity_parts AS
 -- Mentioned three times, an engine computes them once.
 WITH found AS (
   SELECT f.capture_id, f.device_id, f.module_id, f.heap_peak_bytes
-  FROM misfits f
+  FROM over_capacity f
 )
 SELECT
   f.capture_id,

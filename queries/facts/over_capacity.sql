@@ -1,4 +1,4 @@
--- id: misfits
+-- id: over_capacity
 -- title: Modules whose plan alone is larger than what the device may use
 -- columns:
 --   capture_id: the capture
@@ -25,7 +25,7 @@
 --   failed_count: of these, known to have failed
 --   execution_id: the first that failed; NULL when none did
 --   others_bytes: what else was in use when that one started (bytes); 0 when none failed
-CREATE VIEW misfits AS
+CREATE VIEW over_capacity AS
 -- One that launched did fit, whatever the numbers say: the pool grew, or the capacity is another.
 SELECT
   d.capture_id,

@@ -1,4 +1,4 @@
--- id: misfit_peaks
+-- id: over_capacity_peaks
 -- title: The heap peak of every plan that does not fit, by role, and what a fix could take from it
 -- columns:
 --   capture_id: the capture
@@ -45,7 +45,7 @@
 --   gradient_bytes: backward temps with a parameter's shape: they shrink when parameters are
 --     sharded (bytes)
 --   f32_copy_bytes: f32 backward temps that have a bf16 twin of the same dimensions (bytes)
-CREATE VIEW misfit_peaks AS
+CREATE VIEW over_capacity_peaks AS
 WITH sizes AS (
   SELECT
     p.device_id,
@@ -58,7 +58,7 @@ WITH sizes AS (
       || COALESCE(' ' || p.function_name, '') AS line,
     COUNT(*) AS buffers,
     SUM(p.bytes) AS bytes
-  FROM misfit_parts p
+  FROM over_capacity_parts p
   GROUP BY
     p.device_id, p.module_id, p.kind, p.role, p.shape, p.bytes, p.source_file, p.source_line,
     p.function_name
@@ -266,7 +266,7 @@ SELECT
   p.square_shape,
   p.gradient_bytes,
   p.f32_copy_bytes
-FROM misfits f
+FROM over_capacity f
 LEFT JOIN peaks p
   ON p.module_id = f.module_id
   AND p.device_id IS NOT DISTINCT FROM f.device_id

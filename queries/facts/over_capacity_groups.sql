@@ -1,4 +1,4 @@
--- id: misfit_groups
+-- id: over_capacity_groups
 -- title: What a plan that does not fit is made of: parameters, outputs and temps at the peak,
 --   largest first
 -- columns:
@@ -15,7 +15,7 @@
 --   function_name: its function
 --   bytes: bytes of the group (bytes)
 --   count: buffers in it
-CREATE VIEW misfit_groups AS
+CREATE VIEW over_capacity_groups AS
 -- Without donation the temps are the minor part, so parameters and outputs stand in the same order.
 WITH grouped AS (
   SELECT
@@ -31,7 +31,7 @@ WITH grouped AS (
     p.function_name,
     CAST(SUM(p.bytes) AS BIGINT) AS bytes,
     COUNT(*) AS count
-  FROM misfit_parts p
+  FROM over_capacity_parts p
   GROUP BY
     p.capture_id, p.device_id, p.module_id, p.kind, p.role, p.shape, p.op_name, p.source_file,
     p.source_line, p.function_name

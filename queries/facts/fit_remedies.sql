@@ -1,11 +1,36 @@
--- id: fit_levers
--- title: What could make a plan fit, how much each lever saves, and what is needed then
+-- id: fit_remedies
+-- title: What could make a plan fit, how much each remedy saves, and what is needed then
+-- words fix by remedy:
+--   donate: donate the state: jax.jit(step, donate_argnums=...) for the arguments that the step
+--     returns updated
+--   checkpoint: jax.checkpoint on the block[ at {forward_line}]: its activations are computed again
+--     in the backward pass
+--   micro_batch: split the batch into {batch_parts:n} micro-batches and accumulate the gradients
+--   fused_attention: fused attention; then check that {square_shape} is gone from the plan
+--   shard_parameters: shard parameters, gradients and state (FSDP) over {state_parts:n} devices
+--   narrower_dtype: keep gradients in bf16: f32 copies of bf16 values of their dimensions are live
+--     at the peak
+--   less_workspace: let the library calls use less scratch: another algorithm, or smaller calls
+--   shorter_sequence: half the sequence: sequence by sequence buffers fall to a quarter, the others
+--     to half
+--   raise_memory_fraction: a larger pool (XLA_PYTHON_CLIENT_MEM_FRACTION) if nothing else needs the
+--     device's memory
+-- words cost by remedy:
+--   donate: none; the saving is an upper bound
+--   checkpoint: about one more forward pass
+--   micro_batch: step time; an accumulator of the size of the gradients
+--   fused_attention: none, where a fused kernel supports the shapes
+--   shard_parameters: network traffic, and the devices
+--   narrower_dtype: precision of the accumulated gradients
+--   less_workspace: speed of these calls; the saving is an upper bound
+--   shorter_sequence: shorter context
+--   raise_memory_fraction: less memory for libraries and other processes on the device
 -- columns:
 --   capture_id: the capture
 --   device_id: the device; NULL without devices
 --   module_id: the module
---   lever: donation, checkpoint, micro_batch, fused_attention, shard, bf16_gradients, workspace,
---     shorter_sequence or pool
+--   remedy: donate, checkpoint, micro_batch, fused_attention, shard_parameters, narrower_dtype,
+--     less_workspace, shorter_sequence or raise_memory_fraction
 --   preference: the one to try first has the smallest
 --   fix: what to do
 --   saving_bytes: what it saves (bytes); NULL when it does not make the step smaller
@@ -14,7 +39,7 @@
 --   cost: what it costs
 --   changes_results: 0 or 1
 --   leading_role: the role that dominates the heap peak
-CREATE VIEW fit_levers AS
+CREATE VIEW fit_remedies AS
 WITH powers AS (
   SELECT 2 AS parts UNION ALL SELECT 4 UNION ALL SELECT 8 UNION ALL SELECT 16 UNION ALL SELECT 32
   UNION ALL SELECT 64 UNION ALL SELECT 128 UNION ALL SELECT 256
@@ -49,28 +74,13 @@ needs AS (
         THEN 1
       ELSE 0
     END AS pool_helps
-  FROM misfit_peaks p
+  FROM over_capacity_peaks p
   LEFT JOIN donation_savings s ON s.module_id = p.module_id
 ),
 -- Into how many parts: the fewest that make it fit, else as many as are tried.
 tried AS (
   SELECT
-    n.capture_id,
-    n.device_id,
-    n.module_id,
-    n.leading_role,
-    n.total_bytes,
-    n.capacity_bytes,
-    n.checkpoint_bytes,
-    n.forward_line,
-    n.batch_bytes,
-    n.square_bytes,
-    n.square_shape,
-    n.state_bytes,
-    n.f32_copy_bytes,
-    n.workspace_bytes,
-    n.donation_bytes,
-    n.pool_helps,
+    n.*,
     w.parts,
     CASE
       WHEN w.parts <= (SELECT t.setting FROM settings t WHERE t.name = 'micro_batches_max') THEN
@@ -125,63 +135,31 @@ split AS (
     t.f32_copy_bytes,
     t.workspace_bytes, t.donation_bytes, t.pool_helps
 ),
-levers AS (
-  SELECT 'donation' AS lever, 1 AS preference, 'none; the saving is an upper bound' AS cost,
-    0 AS changes_results
-  UNION ALL SELECT 'checkpoint', 2, 'about one more forward pass', 0
-  UNION ALL SELECT 'micro_batch', 3, 'step time; an accumulator of the size of the gradients', 0
-  UNION ALL SELECT 'fused_attention', 4, 'none, where a fused kernel supports the shapes', 0
-  UNION ALL SELECT 'shard', 5, 'network traffic, and the devices', 0
-  UNION ALL SELECT 'bf16_gradients', 6, 'precision of the accumulated gradients', 1
-  UNION ALL SELECT 'workspace', 7, 'speed of these calls; the saving is an upper bound', 0
-  UNION ALL SELECT 'shorter_sequence', 8, 'shorter context', 1
-  UNION ALL SELECT 'pool', 0, 'less memory for libraries and other processes on the device', 0
+remedies AS (
+  SELECT 'donate' AS remedy, 1 AS preference, 0 AS changes_results
+  UNION ALL SELECT 'checkpoint', 2, 0
+  UNION ALL SELECT 'micro_batch', 3, 0
+  UNION ALL SELECT 'fused_attention', 4, 0
+  UNION ALL SELECT 'shard_parameters', 5, 0
+  UNION ALL SELECT 'narrower_dtype', 6, 1
+  UNION ALL SELECT 'less_workspace', 7, 0
+  UNION ALL SELECT 'shorter_sequence', 8, 1
+  UNION ALL SELECT 'raise_memory_fraction', 0, 0
 ),
 sized AS (
   SELECT
-    z.capture_id,
-    z.device_id,
-    z.module_id,
-    z.leading_role,
-    z.total_bytes,
-    z.capacity_bytes,
-    z.pool_helps,
-    l.lever,
-    l.preference,
-    l.cost,
-    l.changes_results,
-    CASE l.lever
-      WHEN 'donation' THEN
-        'donate the state: jax.jit(step, donate_argnums=...) for the arguments that the step'
-          || ' returns updated'
-      WHEN 'checkpoint' THEN
-        'jax.checkpoint on the block' || COALESCE(' at ' || z.forward_line, '')
-          || ': its activations are computed again in the backward pass'
-      WHEN 'micro_batch' THEN
-        'split the batch into ' || CAST(z.batch_parts AS VARCHAR(20))
-          || ' micro-batches and accumulate the gradients'
-      WHEN 'fused_attention' THEN
-        'fused attention; then check that ' || z.square_shape || ' is gone from the plan'
-      WHEN 'shard' THEN
-        'shard parameters, gradients and state (FSDP) over ' || CAST(z.state_parts AS VARCHAR(20))
-          || ' devices'
-      WHEN 'bf16_gradients' THEN
-        'keep gradients in bf16: f32 copies of bf16 values of their dimensions are live at the peak'
-      WHEN 'workspace' THEN
-        'let the library calls use less scratch: another algorithm, or smaller calls'
-      WHEN 'shorter_sequence' THEN
-        'half the sequence: sequence by sequence buffers fall to a quarter, the others to half'
-      ELSE
-        'a larger pool (XLA_PYTHON_CLIENT_MEM_FRACTION) if nothing else needs the device''s memory'
-    END AS fix,
-    CASE l.lever
-      WHEN 'donation' THEN z.donation_bytes
+    z.*,
+    r.remedy,
+    r.preference,
+    r.changes_results,
+    CASE r.remedy
+      WHEN 'donate' THEN z.donation_bytes
       WHEN 'checkpoint' THEN z.checkpoint_bytes
       WHEN 'micro_batch' THEN z.batch_saving
       WHEN 'fused_attention' THEN z.square_bytes
-      WHEN 'shard' THEN z.state_saving
-      WHEN 'bf16_gradients' THEN CAST((z.f32_copy_bytes - z.f32_copy_bytes % 2) / 2 AS BIGINT)
-      WHEN 'workspace' THEN z.workspace_bytes
+      WHEN 'shard_parameters' THEN z.state_saving
+      WHEN 'narrower_dtype' THEN CAST((z.f32_copy_bytes - z.f32_copy_bytes % 2) / 2 AS BIGINT)
+      WHEN 'less_workspace' THEN z.workspace_bytes
       WHEN 'shorter_sequence' THEN
         CASE
           WHEN z.square_bytes > 0 THEN
@@ -191,24 +169,15 @@ sized AS (
         END
     END AS saving_bytes
   FROM split z
-  CROSS JOIN levers l
+  CROSS JOIN remedies r
 )
 SELECT
-  s.capture_id,
-  s.device_id,
-  s.module_id,
-  s.lever,
-  s.preference,
-  s.fix,
-  s.saving_bytes,
+  s.*,
   s.total_bytes - COALESCE(s.saving_bytes, 0) AS needs_bytes,
   CASE
-    WHEN s.lever = 'pool' THEN 1
+    WHEN s.remedy = 'raise_memory_fraction' THEN 1
     WHEN s.total_bytes - s.saving_bytes <= s.capacity_bytes THEN 1
     ELSE 0
-  END AS fits,
-  s.cost,
-  s.changes_results,
-  s.leading_role
+  END AS fits
 FROM sized s
-WHERE s.saving_bytes > 0 OR (s.lever = 'pool' AND s.pool_helps = 1);
+WHERE s.saving_bytes > 0 OR (s.remedy = 'raise_memory_fraction' AND s.pool_helps = 1);
