@@ -15,36 +15,27 @@
 --   until one found no room)
 -- detail: In use at the start rose from {first_in_use_bytes:bytes} to {last_in_use_bytes:bytes}
 --   over {executions:n} executions (measured), (steady?by the same step each time|unevenly)[:
---   {hundredths:x} × its outputs of {output_bytes:bytes} that are no donated parameter
---   (read)].(keeps_outputs? The program keeps the outputs of every
---   execution:)(own_outputs?(keeps_outputs?| What survives:) outputs of {module_name} execution
---   {sequences} still live.|[ Still live at the last start: {origins:list}.])[ Between the last two
---   executions the launching thread ran {events} (the holder is inferred).](failed? An execution
---   launched nothing (measured).)(is_full? There is no room for one more execution (inferred).)[ At
---   this rate the {capacity_bytes:bytes} run out after {executions_left:n} more executions
---   (inferred).]
+--   {hundredths:x} × its non-donated outputs of {output_bytes:bytes} (read)].(keeps_outputs? The
+--   program keeps the outputs of every execution:)(own_outputs?(keeps_outputs?| What survives:)
+--   outputs of {module_name} execution {sequences} still live.|[ Still live at the last start:
+--   {origins:list}.])[ Between the last two executions the launching thread ran {events} (the
+--   holder is inferred).](failed? An execution failed before launch (measured).)(is_full? There is
+--   no room for one more execution (inferred).)[ At this rate the {capacity_bytes:bytes} run out
+--   after {executions_left:n} more executions (inferred).]
 -- quiet: no growth over {execution_count:n} executions
 -- columns:
---   device_id: the device, one finding each
---   module_id: the module whose outputs are kept, else the one that ran most
---   execution_id: the first execution that failed for it
---   evidence: measured
---   bytes: growth per execution (bytes)
---   executions: its executions
---   first_in_use_bytes: in use when the first started (bytes)
---   last_in_use_bytes: in use when the last started (bytes)
---   steady: 1 when every step is about the same
---   output_bytes: outputs that are no donated parameter (bytes)
---   hundredths: growth, in hundredths of these outputs
---   keeps_outputs: 1 when that is all of them, else 0
---   own_outputs: 1 when most of what survives are outputs of the module, else 0
---   sequences: executions of the module whose outputs live on; NULL: none
---   origins: the largest of what survives
---   events: what the launching thread ran between the last two executions
---   failed: 1 when an execution failed for it, else 0
---   capacity_bytes: what the device may use (bytes)
---   is_full: 1 when one more execution would find no room, else 0
---   executions_left: how many more will; NULL when one failed, or that is unknown
+--   device_id: the device, one finding each module_id: the module whose outputs are kept, else the
+--   one that ran most execution_id: the first execution that failed for it evidence: measured
+--   bytes: growth per execution (bytes) executions: its executions first_in_use_bytes: in use when
+--   the first started (bytes) last_in_use_bytes: in use when the last started (bytes) steady: 1
+--   when every step is about the same output_bytes: non-donated outputs (bytes) hundredths: growth,
+--   in hundredths of these outputs keeps_outputs: 1 when that is all of them, else 0 own_outputs: 1
+--   when most of what survives are outputs of the module, else 0 sequences: executions of the
+--   module whose outputs live on; NULL: none origins: the largest of what survives events: what the
+--   launching thread ran between the last two executions failed: 1 when an execution failed for it,
+--   else 0 capacity_bytes: what the device may use (bytes) is_full: 1 when one more execution would
+--   find no room, else 0 executions_left: how many more will; NULL when one failed, or that is
+--   unknown
 CREATE VIEW grows_per_execution AS
 WITH sized AS (
   SELECT

@@ -2,7 +2,7 @@
 -- title: Scratch memory of library calls takes most of it
 -- rank: 160
 -- explained by: step_does_not_fit, compile_oom
--- asks: Of a step that does not fit, is workspace the largest of the three roles at the heap peak?
+-- asks: Is workspace the largest of the three roles at the heap peak of a step that does not fit?
 -- needs: a plan with a heap trace, and a capacity
 -- tags: oom, plan, workspace
 -- severity: that of step_does_not_fit
@@ -13,23 +13,19 @@
 --   largest of the three and a fair share of the plan.
 -- next: oomdb query --db oom.db "SELECT fix, saving_bytes, needs_bytes, fits FROM remedies WHERE
 --   finding_id LIKE 'workspace_dominates%'"
--- says: Of the {peak_bytes:bytes} at the heap peak of {module_name}, {bytes:bytes} are scratch of
+-- says: {bytes:bytes} of the {peak_bytes:bytes} at the heap peak of {module_name} are scratch of
 --   GEMM and convolution calls
 -- detail: {role_percent:%} of the heap peak is workspace (inferred); forward {forward_bytes:bytes},
 --   backward {backward_bytes:bytes}, workspace {workspace_bytes:bytes}, other {other_bytes:bytes}.
 --   It depends on the algorithm that the library picked, not on the model; the calls are named
 --   below.
 -- columns:
---   execution_id: the first execution that launched nothing
---   severity: error when an execution failed, else warning
---   evidence: inferred, since the role is
---   bytes: bytes of the role workspace at the heap peak (bytes)
---   peak_bytes: temps live at the heap peak (bytes)
---   forward_bytes: of these, kept for the backward pass (bytes)
---   backward_bytes: of these, gradients and their temporaries (bytes)
---   workspace_bytes: of these, scratch of library calls (bytes)
---   other_bytes: the rest (bytes)
---   role_percent: the role, as a share of the peak (per cent)
+--   execution_id: the first execution that failed before launch severity: error when an execution
+--   failed, else warning evidence: inferred, since the role is bytes: bytes of the role workspace
+--   at the heap peak (bytes) peak_bytes: temps live at the heap peak (bytes) forward_bytes: of
+--   these, kept for the backward pass (bytes) backward_bytes: of these, gradients and their
+--   temporaries (bytes) workspace_bytes: of these, scratch of library calls (bytes) other_bytes:
+--   the rest (bytes) role_percent: the role, as a share of the peak (per cent)
 CREATE VIEW workspace_dominates AS
 SELECT r.* FROM leading_roles r WHERE r.role = 'workspace';
 
