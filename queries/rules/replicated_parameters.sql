@@ -20,9 +20,9 @@
 --   over {num_partitions:n} partitions they would take {split_bytes:bytes} on each device:
 --   {bytes:bytes} less, {plan_percent:%} of the plan of {plan_bytes:bytes} (read).(by_design? No
 --   state of the program is sharded: data parallelism, it seems (inferred).| The rest of the state
---   is sharded: an annotation may be missing here (inferred).)(over_capacity?(would_fit? The plan does not
---   fit; with them sharded it would (inferred).| The plan does not fit; sharding them alone would
---   not make it fit (inferred).))
+--   is sharded: an annotation may be missing here (inferred).)(over_capacity?(would_fit? The
+--   plan does not fit; with them sharded it would (inferred).| The plan does not fit; sharding
+--   them alone would not make it fit (inferred).))
 -- columns:
 --   evidence: read: the plan says how each parameter is sharded
 --   bytes: what replication costs on each device: their bytes less one part of them (bytes)
