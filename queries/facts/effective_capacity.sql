@@ -1,13 +1,16 @@
 -- id: effective_capacity
 -- title: How much memory each device may use, and how that is known
 -- columns:
---   capture_id: the capture device_id: the device; NULL for a capture without devices (a dump, a
---   bare plan) device: its ordinal as recorded device_kind: gpu, tpu or cpu capacity_bytes: what
---   may be used at most (bytes); NULL when nothing says it capacity_source: pool, error log,
---   setting or device memory; NULL when nothing says it capacity_evidence: measured, read or
---   inferred memory_bytes: the device's memory (bytes), where the capture says it allocator_id: the
---   device's pool, the one that the program allocates from place: 1 for the device of the capture
---   that may use least
+--   capture_id: the capture
+--   device_id: the device; NULL for a capture without devices (a dump, a bare plan)
+--   device: its ordinal as recorded
+--   device_kind: gpu, tpu or cpu
+--   capacity_bytes: what may be used at most (bytes); NULL when nothing says it
+--   capacity_source: pool, error log, setting or device memory; NULL when nothing says it
+--   capacity_evidence: measured, read or inferred
+--   memory_bytes: the device's memory (bytes), where the capture says it
+--   allocator_id: the device's pool, the one that the program allocates from
+--   place: 1 for the device of the capture that may use least
 CREATE VIEW effective_capacity AS
 -- A host pool has no device and never counts. Of several pools of a device the busiest is the
 -- program's.

@@ -1,16 +1,24 @@
 -- id: failed_executions
 -- title: Executions that failed before launch: what they asked for, and what was free then
 -- columns:
---   capture_id: the capture device_id: the device module_id: the module execution_id: the execution
---   that failed before launch place: 1 for the first failed one of this device and module start_ns:
---   when it started (Unix ns) in_use_at_start_bytes: in use just before it started (bytes)
---   others_bytes: in use then, less the module's own parameters (bytes) free_bytes: free in the
---   pool when the request failed (bytes) largest_free_bytes: largest free block then (bytes); NULL
---   when nothing says it free_source: after its last allocation, at the allocator's last event, or
---   at its start still_needed_bytes: outputs and temps of the plan that it had not got yet (bytes)
---   failed_allocation_index: the plan allocation that the request was for failed_class: output or
---   temp failed_bytes: the size of that request (bytes) allocator_id: the device's pool
---   capacity_bytes: what the device may use (bytes) memory_bytes: the device's memory (bytes)
+--   capture_id: the capture
+--   device_id: the device
+--   module_id: the module
+--   execution_id: the execution that failed before launch
+--   place: 1 for the first failed one of this device and module
+--   start_ns: when it started (Unix ns)
+--   in_use_at_start_bytes: in use just before it started (bytes)
+--   others_bytes: in use then, less the module's own parameters (bytes)
+--   free_bytes: free in the pool when the request failed (bytes)
+--   largest_free_bytes: largest free block then (bytes); NULL when nothing says it
+--   free_source: after its last allocation, at the allocator's last event, or at its start
+--   still_needed_bytes: outputs and temps of the plan that it had not got yet (bytes)
+--   failed_allocation_index: the plan allocation that the request was for
+--   failed_class: output or temp
+--   failed_bytes: the size of that request (bytes)
+--   allocator_id: the device's pool
+--   capacity_bytes: what the device may use (bytes)
+--   memory_bytes: the device's memory (bytes)
 CREATE VIEW failed_executions AS
 WITH failed AS (
   SELECT

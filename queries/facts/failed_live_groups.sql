@@ -1,10 +1,14 @@
 -- id: failed_live_groups
 -- title: What else was live when a failed execution started, by origin, without its own parameters
 -- columns:
---   capture_id: the capture device_id: the device module_id: the module that failed execution_id:
---   its first execution that failed before launch position: from 1, most bytes first origin: where
---   the bytes came from bytes: live bytes of that origin (bytes) count: allocations; 1 for what was
---   never seen in an event
+--   capture_id: the capture
+--   device_id: the device
+--   module_id: the module that failed
+--   execution_id: its first execution that failed before launch
+--   position: from 1, most bytes first
+--   origin: where the bytes came from
+--   bytes: live bytes of that origin (bytes)
+--   count: allocations; 1 for what was never seen in an event
 CREATE VIEW failed_live_groups AS
 -- Which of the live allocations are the module's own parameters is inferred as the capture is
 -- stored (schema/failed_starts.cc). From the failures to what was live: SQLite keeps to the order

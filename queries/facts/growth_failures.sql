@@ -1,9 +1,13 @@
 -- id: growth_failures
 -- title: Failed executions that would have had room before the device's memory grew
 -- columns:
---   capture_id: the capture device_id: the device module_id: the module that failed execution_id:
---   its execution that failed before launch growing_module_id: the module that grows start_ns: when
---   it started (Unix ns) place: 1 for the first of the device
+--   capture_id: the capture
+--   device_id: the device
+--   module_id: the module that failed
+--   execution_id: its execution that failed before launch
+--   growing_module_id: the module that grows
+--   start_ns: when it started (Unix ns)
+--   place: 1 for the first of the device
 CREATE VIEW growth_failures AS
 -- Had in-use stayed where it was at the first start of the growing module, the plan would have
 -- fitted.

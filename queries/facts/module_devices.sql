@@ -1,17 +1,30 @@
 -- id: module_devices
 -- title: Every module on every device it ran on, its plan beside the device's capacity
 -- columns:
---   capture_id: the capture run: its run host: its host status: complete or truncated device_id:
---   the device; for a module that never ran the one that may use least; NULL without devices
---   device: its ordinal as recorded module_id: the module module_name: its name label: its name
---   with the program id, as it is written for people plan_bytes: parameters, outputs, constants and
---   temps (bytes) parameter_bytes: parameters (bytes) output_bytes: non-donated outputs (bytes)
---   constant_bytes: constants (bytes) temp_bytes: temps (bytes) heap_peak_bytes: most temp bytes
---   live at once (bytes) capacity_bytes: what the device may use (bytes) capacity_source: pool,
---   error log, setting or device memory capacity_evidence: measured, read or inferred memory_bytes:
---   the device's memory (bytes) allocator_id: the device's pool execution_count: executions on this
---   device launched_count: of these, with evidence that they launched failed_count: of these, known
---   to have failed (never on a truncated capture)
+--   capture_id: the capture
+--   run: its run
+--   host: its host
+--   status: complete or truncated
+--   device_id: the device; for a module that never ran the one that may use least; NULL without
+--     devices
+--   device: its ordinal as recorded
+--   module_id: the module
+--   module_name: its name
+--   label: its name with the program id, as it is written for people
+--   plan_bytes: parameters, outputs, constants and temps (bytes)
+--   parameter_bytes: parameters (bytes)
+--   output_bytes: non-donated outputs (bytes)
+--   constant_bytes: constants (bytes)
+--   temp_bytes: temps (bytes)
+--   heap_peak_bytes: most temp bytes live at once (bytes)
+--   capacity_bytes: what the device may use (bytes)
+--   capacity_source: pool, error log, setting or device memory
+--   capacity_evidence: measured, read or inferred
+--   memory_bytes: the device's memory (bytes)
+--   allocator_id: the device's pool
+--   execution_count: executions on this device
+--   launched_count: of these, with evidence that they launched
+--   failed_count: of these, known to have failed (never on a truncated capture)
 CREATE VIEW module_devices AS
 -- On a truncated capture a missing launch may only be missing from the file, so nothing counts as
 -- failed.

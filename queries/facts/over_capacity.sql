@@ -1,17 +1,30 @@
 -- id: over_capacity
 -- title: Modules whose plan alone is larger than what the device may use
 -- columns:
---   capture_id: the capture run: its run host: its host status: complete or truncated device_id:
---   the device; NULL without devices device: its ordinal as recorded module_id: the module
---   module_name: its name label: its name with the program id plan_bytes: what it needs (bytes)
---   parameter_bytes: parameters (bytes) output_bytes: non-donated outputs (bytes) constant_bytes:
---   constants (bytes) temp_bytes: temps (bytes) heap_peak_bytes: most temp bytes live at once
---   (bytes) capacity_bytes: what the device may use (bytes) capacity_source: pool, error log,
---   setting or device memory capacity_evidence: measured, read or inferred memory_bytes: the
---   device's memory (bytes) short_bytes: what is missing (bytes) execution_count: executions on
---   this device failed_count: of these, known to have failed execution_id: the first that failed;
---   NULL when none did others_bytes: what else was in use when that one started (bytes); 0 when
---   none failed
+--   capture_id: the capture
+--   run: its run
+--   host: its host
+--   status: complete or truncated
+--   device_id: the device; NULL without devices
+--   device: its ordinal as recorded
+--   module_id: the module
+--   module_name: its name
+--   label: its name with the program id
+--   plan_bytes: what it needs (bytes)
+--   parameter_bytes: parameters (bytes)
+--   output_bytes: non-donated outputs (bytes)
+--   constant_bytes: constants (bytes)
+--   temp_bytes: temps (bytes)
+--   heap_peak_bytes: most temp bytes live at once (bytes)
+--   capacity_bytes: what the device may use (bytes)
+--   capacity_source: pool, error log, setting or device memory
+--   capacity_evidence: measured, read or inferred
+--   memory_bytes: the device's memory (bytes)
+--   short_bytes: what is missing (bytes)
+--   execution_count: executions on this device
+--   failed_count: of these, known to have failed
+--   execution_id: the first that failed; NULL when none did
+--   others_bytes: what else was in use when that one started (bytes); 0 when none failed
 CREATE VIEW over_capacity AS
 -- One that launched did fit, whatever the numbers say: the pool grew, or the capacity is another.
 SELECT

@@ -1,30 +1,50 @@
 -- id: over_capacity_peaks
 -- title: The heap peak of every plan that does not fit, by role, and what a fix could take from it
 -- columns:
---   capture_id: the capture run: its run host: its host status: complete or truncated device_id:
---   the device; NULL without devices device: its ordinal as recorded module_id: the module
---   module_name: its name label: its name with the program id plan_bytes: what it needs (bytes)
---   parameter_bytes: parameters (bytes) output_bytes: non-donated outputs (bytes) constant_bytes:
---   constants (bytes) temp_bytes: temps (bytes) heap_peak_bytes: most temp bytes live at once
---   (bytes) capacity_bytes: what the device may use (bytes) capacity_source: pool, error log,
---   setting or device memory capacity_evidence: measured, read or inferred memory_bytes: the
---   device's memory (bytes) short_bytes: what is missing (bytes) execution_count: executions on
---   this device failed_count: of these, known to have failed execution_id: the first that failed;
---   NULL when none did others_bytes: what else was in use when that one started (bytes); 0 when
---   none failed peak_bytes: temps live at the heap peak (bytes); NULL without a heap trace, and so
---   are the columns after it forward_bytes: of these, kept for the backward pass (bytes)
---   backward_bytes: of these, gradients and their temporaries (bytes) workspace_bytes: of these,
---   scratch of library calls (bytes) other_bytes: the rest (bytes) forward_percent: forward, as a
---   share of the peak (per cent, rounded) backward_percent: backward, as a share of the peak (per
---   cent, rounded) workspace_percent: workspace, as a share of the peak (per cent, rounded)
+--   capture_id: the capture
+--   run: its run
+--   host: its host
+--   status: complete or truncated
+--   device_id: the device; NULL without devices
+--   device: its ordinal as recorded
+--   module_id: the module
+--   module_name: its name
+--   label: its name with the program id
+--   plan_bytes: what it needs (bytes)
+--   parameter_bytes: parameters (bytes)
+--   output_bytes: non-donated outputs (bytes)
+--   constant_bytes: constants (bytes)
+--   temp_bytes: temps (bytes)
+--   heap_peak_bytes: most temp bytes live at once (bytes)
+--   capacity_bytes: what the device may use (bytes)
+--   capacity_source: pool, error log, setting or device memory
+--   capacity_evidence: measured, read or inferred
+--   memory_bytes: the device's memory (bytes)
+--   short_bytes: what is missing (bytes)
+--   execution_count: executions on this device
+--   failed_count: of these, known to have failed
+--   execution_id: the first that failed; NULL when none did
+--   others_bytes: what else was in use when that one started (bytes); 0 when none failed
+--   peak_bytes: temps live at the heap peak (bytes); NULL without a heap trace, and so are the
+--     columns after it
+--   forward_bytes: of these, kept for the backward pass (bytes)
+--   backward_bytes: of these, gradients and their temporaries (bytes)
+--   workspace_bytes: of these, scratch of library calls (bytes)
+--   other_bytes: the rest (bytes)
+--   forward_percent: forward, as a share of the peak (per cent, rounded)
+--   backward_percent: backward, as a share of the peak (per cent, rounded)
+--   workspace_percent: workspace, as a share of the peak (per cent, rounded)
 --   leading_role: the largest of forward, backward and workspace; NULL when it is a small part of
---   the plan forward_block_bytes: forward bytes of one block, which recomputing would still hold
---   (bytes) forward_line: Python file, line and function of the largest forward buffers
+--     the plan
+--   forward_block_bytes: forward bytes of one block, which recomputing would still hold (bytes)
+--   forward_line: Python file, line and function of the largest forward buffers
 --   batch_bytes: forward and backward temps without a parameter's shape: they shrink with the batch
---   (bytes) square_bytes: of these, sequence by sequence: the last two dimensions are equal (bytes)
---   square_shape: the shape of the largest of them gradient_bytes: backward temps with a
---   parameter's shape: they shrink when parameters are sharded (bytes) f32_copy_bytes: f32 backward
---   temps that have a bf16 twin of the same dimensions (bytes)
+--     (bytes)
+--   square_bytes: of these, sequence by sequence: the last two dimensions are equal (bytes)
+--   square_shape: the shape of the largest of them
+--   gradient_bytes: backward temps with a parameter's shape: they shrink when parameters are
+--     sharded (bytes)
+--   f32_copy_bytes: f32 backward temps that have a bf16 twin of the same dimensions (bytes)
 CREATE VIEW over_capacity_peaks AS
 WITH sizes AS (
   SELECT

@@ -1,11 +1,16 @@
 -- id: run_modules
 -- title: The different plans of every run, the largest of a name first
 -- columns:
---   run: the run module_name: the module place: 1 for its largest plan; several programs may share
---   a name module_id: one module with that plan; the hosts of a job have one each plan_bytes:
---   parameters, outputs, constants and temps (bytes) peak_bytes: parameters, outputs, constants and
---   the heap peak (bytes) parameter_bytes: parameters (bytes) output_bytes: non-donated outputs
---   (bytes) temp_bytes: temps (bytes) remat_instruction_count: instructions that XLA rematerialized
+--   run: the run
+--   module_name: the module
+--   place: 1 for its largest plan; several programs may share a name
+--   module_id: one module with that plan; the hosts of a job have one each
+--   plan_bytes: parameters, outputs, constants and temps (bytes)
+--   peak_bytes: parameters, outputs, constants and the heap peak (bytes)
+--   parameter_bytes: parameters (bytes)
+--   output_bytes: non-donated outputs (bytes)
+--   temp_bytes: temps (bytes)
+--   remat_instruction_count: instructions that XLA rematerialized
 --   shape_signature: hash of the shapes of its parameters and result
 CREATE VIEW run_modules AS
 WITH ranked AS (

@@ -20,12 +20,16 @@
 --   Gradients shrink when the parameters are sharded; their temporaries shrink with the
 --   micro-batch.
 -- columns:
---   execution_id: the first execution that failed before launch severity: error when an execution
---   failed, else warning evidence: inferred, since the role is bytes: bytes of the role backward at
---   the heap peak (bytes) peak_bytes: temps live at the heap peak (bytes) forward_bytes: of these,
---   kept for the backward pass (bytes) backward_bytes: of these, gradients and their temporaries
---   (bytes) workspace_bytes: of these, scratch of library calls (bytes) other_bytes: the rest
---   (bytes) role_percent: the role, as a share of the peak (per cent)
+--   execution_id: the first execution that failed before launch
+--   severity: error when an execution failed, else warning
+--   evidence: inferred, since the role is
+--   bytes: bytes of the role backward at the heap peak (bytes)
+--   peak_bytes: temps live at the heap peak (bytes)
+--   forward_bytes: of these, kept for the backward pass (bytes)
+--   backward_bytes: of these, gradients and their temporaries (bytes)
+--   workspace_bytes: of these, scratch of library calls (bytes)
+--   other_bytes: the rest (bytes)
+--   role_percent: the role, as a share of the peak (per cent)
 CREATE VIEW backward_dominates AS
 SELECT r.* FROM leading_roles r WHERE r.role = 'backward';
 

@@ -19,12 +19,16 @@
 --   held memory when the program started.[ {module_name} needs {needs_bytes:bytes} with what else
 --   is live (inferred), which a pool of {raised_percent:%} would hold.]
 -- columns:
---   module_id: the module that failed and would fit; NULL when none execution_id: its first
---   execution that failed before launch severity: warning or info evidence: measured bytes: what
---   the pool holds (bytes) memory_bytes: the device's memory (bytes) memory_percent: the pool, as a
---   share of it (per cent, rounded down) needs_bytes: plan and other arrays of the module that
---   would fit (bytes) raised_percent: what a pool can be raised to (per cent of the memory) helps:
---   1 when raising it would help, else 0
+--   module_id: the module that failed and would fit; NULL when none
+--   execution_id: its first execution that failed before launch
+--   severity: warning or info
+--   evidence: measured
+--   bytes: what the pool holds (bytes)
+--   memory_bytes: the device's memory (bytes)
+--   memory_percent: the pool, as a share of it (per cent, rounded down)
+--   needs_bytes: plan and other arrays of the module that would fit (bytes)
+--   raised_percent: what a pool can be raised to (per cent of the memory)
+--   helps: 1 when raising it would help, else 0
 CREATE VIEW capacity_below_memory AS
 WITH helped AS (
   SELECT

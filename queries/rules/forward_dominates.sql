@@ -21,12 +21,16 @@
 --   They grow with batch times sequence; recomputing them (jax.checkpoint) or a smaller micro-batch
 --   makes them smaller.
 -- columns:
---   execution_id: the first execution that failed before launch severity: error when an execution
---   failed, else warning evidence: inferred, since the role is bytes: bytes of the role forward at
---   the heap peak (bytes) peak_bytes: temps live at the heap peak (bytes) forward_bytes: of these,
---   kept for the backward pass (bytes) backward_bytes: of these, gradients and their temporaries
---   (bytes) workspace_bytes: of these, scratch of library calls (bytes) other_bytes: the rest
---   (bytes) role_percent: the role, as a share of the peak (per cent)
+--   execution_id: the first execution that failed before launch
+--   severity: error when an execution failed, else warning
+--   evidence: inferred, since the role is
+--   bytes: bytes of the role forward at the heap peak (bytes)
+--   peak_bytes: temps live at the heap peak (bytes)
+--   forward_bytes: of these, kept for the backward pass (bytes)
+--   backward_bytes: of these, gradients and their temporaries (bytes)
+--   workspace_bytes: of these, scratch of library calls (bytes)
+--   other_bytes: the rest (bytes)
+--   role_percent: the role, as a share of the peak (per cent)
 CREATE VIEW forward_dominates AS
 SELECT r.* FROM leading_roles r WHERE r.role = 'forward';
 

@@ -23,15 +23,21 @@
 --   {largest:list}.])
 -- quiet: no fragmentation
 -- columns:
---   module_id: the module that failed; of a log the one that matches, else NULL execution_id: its
---   first execution that failed before launch severity: error; warning where a log does not say
---   that it failed evidence: measured, or read for a log bytes: the request that failed (bytes)
---   free_bytes: free then (bytes) largest_free_bytes: the largest free block (bytes) free_source:
---   when that was: after its last allocation, at the allocator's last event, or at its start; NULL
---   for a log still_needed_bytes: outputs and temps that the execution had not got yet (bytes);
---   NULL for a log largest: the two largest groups of what lies between; NULL for a log allocator:
---   the allocator that a log names from_log: 1 when a log says it, else 0 nameless: 1 when the
---   module is unknown, else 0
+--   module_id: the module that failed; of a log the one that matches, else NULL
+--   execution_id: its first execution that failed before launch
+--   severity: error; warning where a log does not say that it failed
+--   evidence: measured, or read for a log
+--   bytes: the request that failed (bytes)
+--   free_bytes: free then (bytes)
+--   largest_free_bytes: the largest free block (bytes)
+--   free_source: when that was: after its last allocation, at the allocator's last event, or at its
+--     start; NULL for a log
+--   still_needed_bytes: outputs and temps that the execution had not got yet (bytes); NULL for a
+--     log
+--   largest: the two largest groups of what lies between; NULL for a log
+--   allocator: the allocator that a log names
+--   from_log: 1 when a log says it, else 0
+--   nameless: 1 when the module is unknown, else 0
 CREATE VIEW fragmentation AS
 SELECT
   c.capture_id,

@@ -24,18 +24,26 @@
 --   after {executions_left:n} more executions (inferred).]
 -- quiet: no growth over {execution_count:n} executions
 -- columns:
---   device_id: the device, one finding each module_id: the module whose outputs are kept, else the
---   one that ran most execution_id: the first execution that failed for it evidence: measured
---   bytes: growth per execution (bytes) executions: its executions first_in_use_bytes: in use when
---   the first started (bytes) last_in_use_bytes: in use when the last started (bytes) steady: 1
---   when every step is about the same output_bytes: non-donated outputs (bytes) hundredths: growth,
---   in hundredths of these outputs keeps_outputs: 1 when that is all of them, else 0 own_outputs: 1
---   when most of what survives are outputs of the module, else 0 sequences: executions of the
---   module whose outputs live on; NULL: none origins: the largest of what survives events: what the
---   launching thread ran between the last two executions failed: 1 when an execution failed for it,
---   else 0 capacity_bytes: what the device may use (bytes) is_full: 1 when one more execution would
---   find no room, else 0 executions_left: how many more will; NULL when one failed, or that is
---   unknown
+--   device_id: the device, one finding each
+--   module_id: the module whose outputs are kept, else the one that ran most
+--   execution_id: the first execution that failed for it
+--   evidence: measured
+--   bytes: growth per execution (bytes)
+--   executions: its executions
+--   first_in_use_bytes: in use when the first started (bytes)
+--   last_in_use_bytes: in use when the last started (bytes)
+--   steady: 1 when every step is about the same
+--   output_bytes: non-donated outputs (bytes)
+--   hundredths: growth, in hundredths of these outputs
+--   keeps_outputs: 1 when that is all of them, else 0
+--   own_outputs: 1 when most of what survives are outputs of the module, else 0
+--   sequences: executions of the module whose outputs live on; NULL: none
+--   origins: the largest of what survives
+--   events: what the launching thread ran between the last two executions
+--   failed: 1 when an execution failed for it, else 0
+--   capacity_bytes: what the device may use (bytes)
+--   is_full: 1 when one more execution would find no room, else 0
+--   executions_left: how many more will; NULL when one failed, or that is unknown
 CREATE VIEW grows_per_execution AS
 WITH sized AS (
   SELECT

@@ -24,14 +24,19 @@
 --   donation alone would not make it fit (inferred).)
 -- quiet: donation complete ({donated_parameter_count:n} of {parameter_count:n} parameters)
 -- columns:
---   execution_id: the first execution that failed before launch evidence: inferred: pairs are
---   matched by shape, state by the role of the results bytes: what donation saves at most (bytes)
---   pairs: parameters that could be donated parameter_count: its parameters
---   donated_parameter_count: of these donated part_donated: 1 when any is, else 0 plan_bytes: what
---   the plan needs (bytes) plan_percent: the saving, as a share of the plan (per cent, rounded
---   down) needs_bytes: plan and other arrays, less the saving (bytes) capacity_bytes: what the
---   device may use (bytes) would_fit: 1 when an execution failed that would fit with donation, else
---   0 not_enough: 1 when one failed that would not, else 0
+--   execution_id: the first execution that failed before launch
+--   evidence: inferred: pairs are matched by shape, state by the role of the results
+--   bytes: what donation saves at most (bytes)
+--   pairs: parameters that could be donated
+--   parameter_count: its parameters
+--   donated_parameter_count: of these donated
+--   part_donated: 1 when any is, else 0
+--   plan_bytes: what the plan needs (bytes)
+--   plan_percent: the saving, as a share of the plan (per cent, rounded down)
+--   needs_bytes: plan and other arrays, less the saving (bytes)
+--   capacity_bytes: what the device may use (bytes)
+--   would_fit: 1 when an execution failed that would fit with donation, else 0
+--   not_enough: 1 when one failed that would not, else 0
 CREATE VIEW no_donation AS
 WITH sized AS (
   SELECT

@@ -18,12 +18,18 @@
 --   When the execution started, {in_use_at_start_bytes:bytes} were in use (measured), {bytes:bytes}
 --   more than its own parameters: {short_bytes:bytes} too many.[ Largest: {largest:list}.]
 -- columns:
---   module_id: the module that failed execution_id: its first execution that failed before launch
---   severity: error evidence: measured bytes: in use at the start, less the step's own parameters
---   (bytes) label: the module with its program id plan_bytes: what the plan needs (bytes)
---   capacity_bytes: what the device may use (bytes) capacity_evidence: measured, read or inferred
---   in_use_at_start_bytes: in use just before the execution started (bytes) short_bytes: what is
---   missing (bytes) largest: the three largest groups of what else was live
+--   module_id: the module that failed
+--   execution_id: its first execution that failed before launch
+--   severity: error
+--   evidence: measured
+--   bytes: in use at the start, less the step's own parameters (bytes)
+--   label: the module with its program id
+--   plan_bytes: what the plan needs (bytes)
+--   capacity_bytes: what the device may use (bytes)
+--   capacity_evidence: measured, read or inferred
+--   in_use_at_start_bytes: in use just before the execution started (bytes)
+--   short_bytes: what is missing (bytes)
+--   largest: the three largest groups of what else was live
 CREATE VIEW other_arrays_take_room AS
 SELECT
   d.capture_id,

@@ -15,9 +15,10 @@
 -- next: oomdb query --db oom.db "SELECT label, bytes, count FROM finding_items WHERE finding_id
 --   LIKE 'step_does_not_fit%'"
 -- words capacity_known by capacity_source:
---   pool: the pool holds {capacity_bytes:bytes} error log: the device has {capacity_bytes:bytes}
---   (error log) setting: the capacity was set to {capacity_bytes:bytes} device memory: the device
---   has {capacity_bytes:bytes}
+--   pool: the pool holds {capacity_bytes:bytes}
+--   error log: the device has {capacity_bytes:bytes} (error log)
+--   setting: the capacity was set to {capacity_bytes:bytes}
+--   device memory: the device has {capacity_bytes:bytes}
 -- says: {label} does not fit: it needs {bytes:bytes}, {capacity_known}
 -- detail: Short by {short_bytes:bytes} (plan read, capacity {capacity_evidence}).
 --   (any_failed?{failed_count:n} of {execution_count:n} executions failed before launch (measured).
@@ -28,18 +29,28 @@
 --   {largest:list}.]
 -- quiet: the plan fits the capacity
 -- columns:
---   execution_id: the first execution that failed before launch severity: error or warning
---   evidence: measured when an execution failed, else read bytes: what the module needs: its plan
---   (bytes) label: the module with its program id capacity_bytes: what the device may use (bytes)
---   capacity_source: pool, error log, setting or device memory capacity_evidence: measured, read or
---   inferred short_bytes: what is missing (bytes) execution_count: executions on this device
---   failed_count: of these, known to have failed parameter_bytes: parameters (bytes) output_bytes:
---   non-donated outputs (bytes) constant_bytes: constants (bytes) temp_bytes: temps (bytes)
---   peak_bytes: temps live at the heap peak (bytes); NULL without a heap trace forward_percent:
---   forward, as a share of the peak (per cent) backward_percent: backward, as a share of the peak
---   (per cent) workspace_percent: workspace, as a share of the peak (per cent) largest: the three
---   largest parts any_failed: 1 when an execution failed, else 0 never_ran: 1 when none is in a
---   complete capture, else 0
+--   execution_id: the first execution that failed before launch
+--   severity: error or warning
+--   evidence: measured when an execution failed, else read
+--   bytes: what the module needs: its plan (bytes)
+--   label: the module with its program id
+--   capacity_bytes: what the device may use (bytes)
+--   capacity_source: pool, error log, setting or device memory
+--   capacity_evidence: measured, read or inferred
+--   short_bytes: what is missing (bytes)
+--   execution_count: executions on this device
+--   failed_count: of these, known to have failed
+--   parameter_bytes: parameters (bytes)
+--   output_bytes: non-donated outputs (bytes)
+--   constant_bytes: constants (bytes)
+--   temp_bytes: temps (bytes)
+--   peak_bytes: temps live at the heap peak (bytes); NULL without a heap trace
+--   forward_percent: forward, as a share of the peak (per cent)
+--   backward_percent: backward, as a share of the peak (per cent)
+--   workspace_percent: workspace, as a share of the peak (per cent)
+--   largest: the three largest parts
+--   any_failed: 1 when an execution failed, else 0
+--   never_ran: 1 when none is in a complete capture, else 0
 CREATE VIEW step_does_not_fit AS
 SELECT
   p.*,
