@@ -65,7 +65,7 @@ TEST_F(IngestVerbTest, ExplainsItsTime) {
   EXPECT_NEAR(sum, seconds["all"], 0.0004);
   EXPECT_NEAR(share, 100, 0.4);
   EXPECT_GT(seconds["write"], 0);
-  EXPECT_THAT(outcome.err, AllOf(HasSubstr("index     in write"), HasSubstr("times that")));
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("index     in write"), HasSubstr("times as long")));
   EXPECT_EQ(Oomdb("ingest --explain-time -j 2 --db oom.db logs").exit_code, 2);
 }
 

@@ -51,7 +51,7 @@ TEST_F(InterruptTest, WhatAPipeSaidUntilItEndedIsReported) {
       "exec 3> pipe\n"
       "echo 'RESOURCE_EXHAUSTED: Out of memory while trying to allocate 8589934592 bytes.' >&3\n"
       "until grep -q RESOURCE_EXHAUSTED report; do sleep 0.01; done\n"
-      "kill -INT $pid; until grep -q 'reads on' talk; do sleep 0.01; done\n"
+      "kill -INT $pid; until grep -q 'keeps reading' talk; do sleep 0.01; done\n"
       "kill -INT $pid; kill -TERM $pid\n"
       "echo 'KeyboardInterrupt' >&3; exec 3>&-\n"
       "wait $pid");
