@@ -67,7 +67,7 @@ run_capacities AS (
   SELECT c.run, MIN(e.capacity_bytes) AS capacity_bytes
   FROM effective_capacity e
   JOIN captures c ON c.capture_id = e.capture_id
-  WHERE e.capacity_source <> 'error text'
+  WHERE e.capacity_source <> 'error log'
   GROUP BY c.run
 ),
 sized AS (
