@@ -143,7 +143,7 @@ WHERE w.position <= (SELECT s.setting FROM settings s WHERE s.name = 'items_max'
 CREATE VIEW allocator_retry_quiet AS
 SELECT r.capture_id, r.device_id, r.module_id
 FROM module_runs r
-WHERE r.wait_count = 0
+WHERE COALESCE(r.wait_ns, 0) = 0
   AND EXISTS (
     SELECT 1 FROM allocators a WHERE a.capture_id = r.capture_id AND a.device_id IS NOT NULL
   );
