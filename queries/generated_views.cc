@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -123,13 +122,10 @@ CatalogueEntry Remedies(const std::vector<CatalogueEntry>& entries) {
   std::vector<std::string> selects;
   for (const CatalogueEntry& entry : entries) {
     if (entry.kind != ViewKind::kRemedies) continue;
-    const bool keyed =
-        std::any_of(entry.columns.begin(), entry.columns.end(),
-                    [](const ColumnMeaning& column) { return column.name == "remedy"; });
-    selects.push_back(fmt::format(
-        "SELECT {} AS finding_id, position, fix, saving_bytes, needs_bytes, fits, "
-        "cost, changes_results, evidence, {} AS remedy FROM {}",
-        FindingId(RuleOf(entry)), keyed ? "remedy" : "CAST(NULL AS VARCHAR(20))", entry.id));
+    selects.push_back(
+        fmt::format("SELECT {} AS finding_id, position, fix, saving_bytes, needs_bytes, fits, "
+                    "cost, changes_results, evidence, remedy FROM {}",
+                    FindingId(RuleOf(entry)), entry.id));
   }
   view.select = Union(selects, NoRows(view.columns));
   return view;

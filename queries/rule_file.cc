@@ -96,9 +96,6 @@ ViewKind KindOf(std::string_view path, std::string_view id) {
     throw Error(fmt::format(
         "a rule's views are {0}, {0}_items, {0}_remedies and {0}_quiet; not {1}", rule, id));
   }
-  if (path.starts_with("diagnoses/items/")) return ViewKind::kItems;
-  if (path.starts_with("diagnoses/remedies/")) return ViewKind::kRemedies;
-  if (path.starts_with("diagnoses/")) return ViewKind::kRule;
   if (path.starts_with("compare/")) return ViewKind::kCompare;
   if (path.starts_with("facts/")) return ViewKind::kFact;
   if (path.starts_with("report/")) return ViewKind::kReport;
@@ -198,8 +195,7 @@ void CheckColumns(const CatalogueEntry& entry, std::string_view select, std::str
                   const Template& text) {
   const std::vector<std::string_view> names = SqlNames(select);
   const bool any = select.find(".*") != std::string_view::npos;
-  const bool listed_only =
-      IsRuleFile(entry.path) && (entry.kind == ViewKind::kRule || entry.kind == ViewKind::kQuiet);
+  const bool listed_only = entry.kind == ViewKind::kRule || entry.kind == ViewKind::kQuiet;
   for (const std::string& column : text.Columns()) {
     const bool listed =
         std::any_of(entry.columns.begin(), entry.columns.end(),
@@ -222,13 +218,11 @@ class ViewReader {
     entry_.id = id;
     entry_.kind = KindOf(file.path, id);
     select_ = select;
-    standard_ = IsRuleFile(file.path) ? StandardColumns(entry_.kind) : std::vector<ColumnMeaning>();
-    in_rule_file_ = IsRuleFile(file.path);
     const std::string_view named = header.Field("id");
     if (!named.empty() && named != id) {
       throw Error(fmt::format("`CREATE VIEW {} AS` expected after the header", named));
     }
-    if (!in_rule_file_ && StemOf(file.path) != id) {
+    if (!IsRuleFile(file.path) && StemOf(file.path) != id) {
       throw Error(fmt::format("id {} is not the file's name", id));
     }
   }
@@ -238,8 +232,7 @@ class ViewReader {
       if (key == "id") continue;
       if (std::string* const field = PlainField(entry_, key)) {
         *field = text;
-      } else if (!in_rule_file_ || entry_.kind != ViewKind::kRule ||
-                 !ReadRuleField(entry_, key, text)) {
+      } else if (entry_.kind != ViewKind::kRule || !ReadRuleField(entry_, key, text)) {
         throw Error(fmt::format("{}: unknown header line `{}: …`", entry_.id, key));
       }
     }
@@ -276,7 +269,7 @@ class ViewReader {
  private:
   // The standard ones first.
   void ReadColumns() {
-    entry_.columns = standard_;
+    entry_.columns = StandardColumns(entry_.kind);
     for (const ColumnMeaning& column : header_.columns) {
       const auto same =
           std::find_if(entry_.columns.begin(), entry_.columns.end(),
@@ -318,7 +311,8 @@ class ViewReader {
     for (const ColumnMeaning& column : entry_.columns) {
       Need("columns: " + column.name, !column.meaning.empty());
     }
-    Need("id", !header_.Field("id").empty() || (in_rule_file_ && entry_.kind != ViewKind::kRule));
+    const bool is_part = IsRuleFile(entry_.path) && entry_.kind != ViewKind::kRule;
+    Need("id", is_part || !header_.Field("id").empty());
     if (entry_.kind != ViewKind::kRule) return;
     Need("asks", !entry_.asks.empty());
     Need("needs", !entry_.needs.empty());
@@ -327,7 +321,6 @@ class ViewReader {
     Need("cause", !entry_.cause.empty());
     Need("how to read", !entry_.how_to_read.empty());
     Need("next", !entry_.next.empty());
-    if (!in_rule_file_) return;
     Need("rank", entry_.rank > 0);
     Need("says", !entry_.says.empty());
     Need("detail", !entry_.detail.empty());
@@ -336,8 +329,6 @@ class ViewReader {
   const SqlHeader& header_;
   CatalogueEntry entry_;
   std::string_view select_;
-  std::vector<ColumnMeaning> standard_;
-  bool in_rule_file_ = false;
 };
 
 std::vector<CatalogueEntry> ReadViews(const EmbeddedFile& file) {

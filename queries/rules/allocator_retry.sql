@@ -141,9 +141,21 @@ WHERE w.position <= (SELECT s.setting FROM settings s WHERE s.name = 'items_max'
 
 -- title: Modules that ran beside recorded allocators and never waited
 CREATE VIEW allocator_retry_quiet AS
+WITH ran AS (
+  SELECT
+    e.capture_id,
+    e.device_id,
+    e.module_id,
+    MAX(e.wait_ns) OVER (PARTITION BY e.capture_id, e.device_id, e.module_id) AS longest_ns,
+    ROW_NUMBER() OVER (
+      PARTITION BY e.capture_id, e.device_id, e.module_id ORDER BY e.start_ns, e.execution_id
+    ) AS position
+  FROM executions e
+)
 SELECT r.capture_id, r.device_id, r.module_id
-FROM module_runs r
-WHERE COALESCE(r.wait_ns, 0) = 0
+FROM ran r
+WHERE r.position = 1
+  AND COALESCE(r.longest_ns, 0) = 0
   AND EXISTS (
     SELECT 1 FROM allocators a WHERE a.capture_id = r.capture_id AND a.device_id IS NOT NULL
   );
