@@ -73,12 +73,7 @@ class Reader {
                     .module_id = row.MaybeInteger("module_id"),
                     .module_name = row.Text("module_name"),
                     .bytes = row.MaybeInteger("bytes")};
-    if (rule.says.empty()) {  // A rule whose words are in its SQL still.
-      f.title_text = HumanizeSentence(f.title);
-      f.detail_text = HumanizeSentence(f.detail);
-    }
     f.brief_text = rule.detail.ToText(columns.Without(kListed), Units());
-    if (rule.says.empty()) f.brief_text = f.detail_text.substr(0, f.detail_text.find(" Largest: "));
     f.bytes_evidence = IsSizeOfPlan(f) ? "read" : f.evidence;
     findings_.push_back(std::move(f));
   }
