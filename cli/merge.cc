@@ -15,6 +15,7 @@
 #include "cli/verbs.h"
 #include "cli/writing.h"
 #include "render/terminal.h"
+#include "render/words.h"
 
 namespace oomdb {
 namespace {
@@ -38,12 +39,12 @@ void CheckInputs(const Options& options) {
 }
 
 void Talk(const std::string& path, const MergeSummary& summary) {
-  std::string line = fmt::format("{}: {} captures added, {} already there", path, summary.added,
-                                 summary.already_there);
+  std::string line = fmt::format("{}: {} added, {} already there", path,
+                                 Plural(summary.added, "capture"), summary.already_there);
   if (summary.labels_differ > 0) {
-    line += fmt::format(
-        "; {} labels differ from those of the same run; the text that sorts first stays",
-        summary.labels_differ);
+    line +=
+        fmt::format("; {} in conflict with those of the same run: the text that sorts first stays",
+                    Plural(summary.labels_differ, "label"));
   }
   std::cerr << Sanitize(line) << '\n';
 }

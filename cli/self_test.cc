@@ -16,6 +16,7 @@
 #include "cli/self_test_capture.h"
 #include "cli/verbs.h"
 #include "queries/catalogue.h"
+#include "render/words.h"
 #include "schema/query.h"
 
 namespace oomdb {
@@ -152,7 +153,7 @@ ExitCode Run() {
     report(check.what,
            got.empty() ? "" : fmt::format("expected {}, got {}", Describe(check.expected), got));
   }
-  std::cout << (failures == 0 ? "all is well" : fmt::format("{} checks failed", failures)) << "\n";
+  std::cout << (failures == 0 ? "all is well" : Plural(failures, "check") + " failed") << "\n";
   return failures == 0 ? ExitCode::kClean : ExitCode::kFailed;
 }
 

@@ -14,6 +14,7 @@
 #include "queries/materialize.h"
 #include "render/terminal.h"
 #include "render/units.h"
+#include "render/words.h"
 
 namespace oomdb {
 namespace {
@@ -94,7 +95,7 @@ ExitCode Run(const Options& options) {
         std::cout << "failed: " << one.gate << ": " << Sanitize(one.failure) << '\n';
     }
   } else if (report.unchecked.empty()) {
-    std::cout << fmt::format("ok: {} checks passed\n", report.cases.size());
+    std::cout << fmt::format("ok: {} passed\n", Plural(std::ssize(report.cases), "check"));
   }
   for (const GateCase& one : report.unchecked)
     std::cerr << "oomdb: --" << one.gate << " can't be checked: " << Sanitize(one.failure) << '\n';

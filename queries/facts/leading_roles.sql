@@ -8,7 +8,7 @@
 --   device_id: the device
 --   module_id: the module
 --   module_name: its name
---   execution_id: the first execution that launched nothing
+--   execution_id: the first execution that failed before launch
 --   severity: error when an execution failed, else warning
 --   evidence: inferred, since the role is
 --   role: forward, backward or workspace

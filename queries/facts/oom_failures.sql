@@ -43,13 +43,16 @@ WITH staged AS (
     CASE
       WHEN COALESCE(o.memory_space, 'hbm') NOT IN ('hbm', 'gpu', 'host') THEN 'chip'
       WHEN o.memory_space = 'host' THEN 'host'
-      WHEN LOWER(o.error_code) LIKE 'e1%' OR k.stage = 'compile' THEN 'compile'
+      WHEN LOWER(o.error_code) LIKE 'e1%'
+        OR o.form IN (SELECT k.form FROM oom_kinds k WHERE k.stage = 'compile') THEN 'compile'
       ELSE 'run'
     END AS stage
   FROM oom_events o
-  LEFT JOIN oom_kinds k ON k.form = o.form
   WHERE (o.fatal = 1 OR o.fatal IS NULL)
-    AND COALESCE(k.says, 'failure') NOT IN ('remark', 'statistics')
+    -- IN, not a join: what the kinds are is looked up once, and the events keep their index.
+    AND COALESCE(o.form, '') NOT IN (
+      SELECT k.form FROM oom_kinds k WHERE k.says = 'remark' OR k.says = 'statistics'
+    )
 ),
 ordered AS (
   SELECT
@@ -67,7 +70,7 @@ run_capacities AS (
   SELECT c.run, MIN(e.capacity_bytes) AS capacity_bytes
   FROM effective_capacity e
   JOIN captures c ON c.capture_id = e.capture_id
-  WHERE e.capacity_source <> 'error text'
+  WHERE e.capacity_source <> 'error log'
   GROUP BY c.run
 ),
 sized AS (

@@ -135,7 +135,7 @@ known AS (
   LEFT JOIN squares q ON q.oom_event_id = b.oom_event_id AND q.place = 1
   WHERE b.stage IN ('compile', 'run')
 ),
--- `branch`: where it applies whatever the sizes are; `planned`: of a plan, fit_remedies knows better.
+-- `branch`: where it applies whatever the sizes are; `planned`: fit_remedies knows a plan better.
 remedies AS (
   SELECT
     'check_shapes' AS remedy, 1 AS preference, 0 AS changes_results, 'absurd' AS branch,
@@ -218,7 +218,7 @@ WHERE (z.branch <> 'absurd' OR z.remedy = 'check_shapes') AND (z.own_branch = z.
   OR (z.remedy = 'checkpoint' AND z.branch = 'accumulated' AND z.first_count > 1
     AND z.made_by IS NULL)
   OR (z.remedy = 'vmap' AND z.batched_bytes > 0)
-  OR (z.remedy = 'pass_as_argument' AND LOWER(z.kind) LIKE 'g4%')
+  OR (z.remedy = 'pass_as_argument' AND z.kind = 'gpu_constant_failed')
   OR (z.remedy = 'find_holder' AND z.branch IN ('victim', 'shortage'))
   OR (z.remedy = 'find_holder' AND z.stage = 'run' AND z.branch IN ('unlisted', 'equal_chunks'))
   OR (z.remedy = 'smaller_batch' AND z.branch IN ('accumulated', 'one_allocation', 'temps'))

@@ -12,12 +12,12 @@
 --   label: its name with the program id
 --   plan_bytes: what it needs (bytes)
 --   parameter_bytes: parameters (bytes)
---   output_bytes: outputs that are no donated parameter (bytes)
+--   output_bytes: non-donated outputs (bytes)
 --   constant_bytes: constants (bytes)
 --   temp_bytes: temps (bytes)
 --   heap_peak_bytes: most temp bytes live at once (bytes)
 --   capacity_bytes: what the device may use (bytes)
---   capacity_source: pool, error text, setting or device memory
+--   capacity_source: pool, error log, setting or device memory
 --   capacity_evidence: measured, read or inferred
 --   memory_bytes: the device's memory (bytes)
 --   short_bytes: what is missing (bytes)
@@ -31,9 +31,9 @@
 --   backward_bytes: of these, gradients and their temporaries (bytes)
 --   workspace_bytes: of these, scratch of library calls (bytes)
 --   other_bytes: the rest (bytes)
---   forward_percent: forward, as a share of the peak (per cent, rounded down)
---   backward_percent: backward, as a share of the peak (per cent, rounded down)
---   workspace_percent: workspace, as a share of the peak (per cent, rounded down)
+--   forward_percent: forward, as a share of the peak (per cent, rounded)
+--   backward_percent: backward, as a share of the peak (per cent, rounded)
+--   workspace_percent: workspace, as a share of the peak (per cent, rounded)
 --   leading_role: the largest of forward, backward and workspace; NULL when it is a small part of
 --     the plan
 --   forward_block_bytes: forward bytes of one block, which recomputing would still hold (bytes)

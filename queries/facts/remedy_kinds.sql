@@ -54,6 +54,10 @@ UNION ALL SELECT 'keep_on_host', 'keep data on the host and transfer a batch at 
   'the data fits in host memory', 0
 UNION ALL SELECT 'pass_as_argument', 'pass large arrays as arguments instead of capturing them',
   'they are constants of the program', 0
+UNION ALL SELECT 'profile_earlier', 'start the profile before these arrays are made',
+  'they were made before the capture began', 0
+UNION ALL SELECT 'less_workspace', 'another algorithm for library calls, or smaller calls',
+  'scratch memory is what is large', 0
 UNION ALL SELECT 'vmap', 'work in chunks instead of all at once: jax.lax.map with batch_size',
   'a vmap is what is large', 0
 UNION ALL SELECT 'inside_jit', 'move eager operations inside jit', 'an eager operation failed', 0

@@ -13,14 +13,15 @@
 -- next: oomdb query --db oom.db "SELECT sequence, wait_ns, wait_evidence, launched FROM executions
 --   WHERE wait_ns > 0"
 -- says: The allocator waited {longest_ns:ns} for [{module_name}](nameless?an execution)(failed? and
---   gave up; nothing was launched|(launched?, which then ran|; how that ended is not in the
+--   gave up; it failed before launch|(launched?, which then ran|; how that ended is not in the
 --   capture))
 -- detail: {waits:n} (one_wait?wait|waits), the longest {longest_ns:ns} ({evidence}).(failed?
---   Execution {sequence:n} of [{module_name}](nameless?the module) launched nothing (measured): the
---   out-of-memory failure happened inside this capture.[ It asked for the {failed_class} allocation
---   {failed_allocation_index:n} of its plan, {bytes:bytes} (inferred)][; {free_bytes:bytes} were
---   free][, the largest block {largest_free_bytes:bytes}](sized?.)|(launched? It got its memory in
---   the end; every wait is lost time.| Whether it got its memory is not in the capture.))
+--   Execution {sequence:n} of [{module_name}](nameless?the module) failed before launch (measured):
+--   the out-of-memory failure happened inside this capture.[ It asked for the {failed_class}
+--   allocation {failed_allocation_index:n} of its plan, {bytes:bytes} (inferred)][;
+--   {free_bytes:bytes} were free][, the largest block
+--   {largest_free_bytes:bytes}](sized?.)|(launched? It got its memory in the end; every wait is
+--   lost time.| Whether it got its memory is not in the capture.))
 -- quiet: no waits for memory
 -- columns:
 --   module_id: the module whose execution waited
@@ -102,7 +103,7 @@ LEFT JOIN failed_executions f ON f.execution_id = o.execution_id
 WHERE o.position = 1;
 
 -- title: The executions that waited for memory, longest wait first
--- words label: execution {sequence:n} waited {wait_ns:ns}(failed? and launched nothing)
+-- words label: execution {sequence:n} waited {wait_ns:ns}(failed? and failed before launch)
 -- columns:
 --   module_id: the module whose executions waited
 --   position: from 1, longest wait first
@@ -142,7 +143,7 @@ WHERE w.position <= (SELECT s.setting FROM settings s WHERE s.name = 'items_max'
 CREATE VIEW allocator_retry_quiet AS
 SELECT r.capture_id, r.device_id, r.module_id
 FROM module_runs r
-WHERE r.wait_count = 0
+WHERE COALESCE(r.wait_ns, 0) = 0
   AND EXISTS (
     SELECT 1 FROM allocators a WHERE a.capture_id = r.capture_id AND a.device_id IS NOT NULL
   );

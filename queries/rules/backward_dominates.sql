@@ -2,7 +2,7 @@
 -- title: Gradients and their temporaries take most of it
 -- rank: 150
 -- explained by: step_does_not_fit, compile_oom
--- asks: Of a step that does not fit, is backward the largest of the three roles at the heap peak?
+-- asks: Is backward the largest of the three roles at the heap peak of a step that does not fit?
 -- needs: a plan with a heap trace, and a capacity
 -- tags: oom, plan, backward
 -- severity: that of step_does_not_fit
@@ -13,14 +13,14 @@
 --   largest of the three and a fair share of the plan.
 -- next: oomdb query --db oom.db "SELECT fix, saving_bytes, needs_bytes, fits FROM remedies WHERE
 --   finding_id LIKE 'backward_dominates%'"
--- says: Of the {peak_bytes:bytes} at the heap peak of {module_name}, {bytes:bytes} are gradients
---   and their temporaries
+-- says: {bytes:bytes} of the {peak_bytes:bytes} at the heap peak of {module_name} are gradients and
+--   their temporaries
 -- detail: {role_percent:%} of the heap peak is backward (inferred); forward {forward_bytes:bytes},
 --   backward {backward_bytes:bytes}, workspace {workspace_bytes:bytes}, other {other_bytes:bytes}.
 --   Gradients shrink when the parameters are sharded; their temporaries shrink with the
 --   micro-batch.
 -- columns:
---   execution_id: the first execution that launched nothing
+--   execution_id: the first execution that failed before launch
 --   severity: error when an execution failed, else warning
 --   evidence: inferred, since the role is
 --   bytes: bytes of the role backward at the heap peak (bytes)

@@ -20,7 +20,7 @@
 --   is live (inferred), which a pool of {raised_percent:%} would hold.]
 -- columns:
 --   module_id: the module that failed and would fit; NULL when none
---   execution_id: its first execution that launched nothing
+--   execution_id: its first execution that failed before launch
 --   severity: warning or info
 --   evidence: measured
 --   bytes: what the pool holds (bytes)
@@ -78,8 +78,8 @@ WHERE p.capacity_source = 'pool'
     < (SELECT s.setting FROM settings s WHERE s.name = 'low_capacity_percent') * p.memory_bytes;
 
 -- title: Raise the memory fraction, where that helps
--- words fix: raise XLA_PYTHON_CLIENT_MEM_FRACTION to 0.{raised_percent:n}, or remove it and free the
---   device of other processes
+-- words fix: raise XLA_PYTHON_CLIENT_MEM_FRACTION to 0.{raised_percent:n}, or remove it and free
+--   the device of other processes
 -- words cost: less memory for libraries and other processes on the device
 -- columns:
 --   module_id: the module that failed and would fit

@@ -2,7 +2,7 @@
 -- title: Activations kept for the backward pass take most of it
 -- rank: 140
 -- explained by: step_does_not_fit, compile_oom
--- asks: Of a step that does not fit, is forward the largest of the three roles at the heap peak?
+-- asks: Is forward the largest of the three roles at the heap peak of a step that does not fit?
 -- needs: a plan with a heap trace, and a capacity
 -- tags: oom, plan, forward
 -- severity: that of step_does_not_fit
@@ -14,14 +14,14 @@
 --   largest of the three and a fair share of the plan.
 -- next: oomdb query --db oom.db "SELECT fix, saving_bytes, needs_bytes, fits FROM remedies WHERE
 --   finding_id LIKE 'forward_dominates%'"
--- says: Of the {peak_bytes:bytes} at the heap peak of {module_name}, {bytes:bytes} are activations
+-- says: {bytes:bytes} of the {peak_bytes:bytes} at the heap peak of {module_name} are activations
 --   kept for the backward pass
 -- detail: {role_percent:%} of the heap peak is forward (inferred); forward {forward_bytes:bytes},
 --   backward {backward_bytes:bytes}, workspace {workspace_bytes:bytes}, other {other_bytes:bytes}.
 --   They grow with batch times sequence; recomputing them (jax.checkpoint) or a smaller micro-batch
 --   makes them smaller.
 -- columns:
---   execution_id: the first execution that launched nothing
+--   execution_id: the first execution that failed before launch
 --   severity: error when an execution failed, else warning
 --   evidence: inferred, since the role is
 --   bytes: bytes of the role forward at the heap peak (bytes)

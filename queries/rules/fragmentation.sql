@@ -2,7 +2,8 @@
 -- title: Enough is free, but not in one piece
 -- rank: 90
 -- asks: Did a request fail although all that the execution still needed was free?
--- needs: allocator events and an execution that launched nothing, or an allocator's dump in a log
+-- needs: allocator events and an execution that failed before launch, or an allocator's dump in an
+--   error log
 -- tags: oom, runtime, fragmentation
 -- severity: error
 -- cause: Long-lived allocations lie between the free blocks, so that no block is large enough for
@@ -23,7 +24,7 @@
 -- quiet: no fragmentation
 -- columns:
 --   module_id: the module that failed; of a log the one that matches, else NULL
---   execution_id: its first execution that launched nothing
+--   execution_id: its first execution that failed before launch
 --   severity: error; warning where a log does not say that it failed
 --   evidence: measured, or read for a log
 --   bytes: the request that failed (bytes)
@@ -176,7 +177,8 @@ FROM listed l;
 -- words fix by remedy:
 --   reorder_allocations: allocate what lives long before what is large and short-lived, or free it
 --     before the step
---   async_allocator: let the driver move the pieces: XLA_PYTHON_CLIENT_ALLOCATOR=cuda_async (NVIDIA)
+--   async_allocator: let the driver move the pieces: XLA_PYTHON_CLIENT_ALLOCATOR=cuda_async
+--     (NVIDIA)
 -- words cost by remedy:
 --   reorder_allocations: a change of order in the program
 --   async_allocator: another allocator: no allocation events in the next capture

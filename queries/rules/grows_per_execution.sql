@@ -15,14 +15,13 @@
 --   until one found no room)
 -- detail: In use at the start rose from {first_in_use_bytes:bytes} to {last_in_use_bytes:bytes}
 --   over {executions:n} executions (measured), (steady?by the same step each time|unevenly)[:
---   {hundredths:x} × its outputs of {output_bytes:bytes} that are no donated parameter
---   (read)].(keeps_outputs? The program keeps the outputs of every
---   execution:)(own_outputs?(keeps_outputs?| What survives:) outputs of {module_name} execution
---   {sequences} still live.|[ Still live at the last start: {origins:list}.])[ Between the last two
---   executions the launching thread ran {events} (the holder is inferred).](failed? An execution
---   launched nothing (measured).)(is_full? There is no room for one more execution (inferred).)[ At
---   this rate the {capacity_bytes:bytes} run out after {executions_left:n} more executions
---   (inferred).]
+--   {hundredths:x} × its non-donated outputs of {output_bytes:bytes} (read)].(keeps_outputs? The
+--   program keeps the outputs of every execution:)(own_outputs?(keeps_outputs?| What survives:)
+--   outputs of {module_name} execution {sequences} still live.|[ Still live at the last start:
+--   {origins:list}.])[ Between the last two executions the launching thread ran {events} (the
+--   holder is inferred).](failed? An execution failed before launch (measured).)(is_full? There is
+--   no room for one more execution (inferred).)[ At this rate the {capacity_bytes:bytes} run out
+--   after {executions_left:n} more executions (inferred).]
 -- quiet: no growth over {execution_count:n} executions
 -- columns:
 --   device_id: the device, one finding each
@@ -34,7 +33,7 @@
 --   first_in_use_bytes: in use when the first started (bytes)
 --   last_in_use_bytes: in use when the last started (bytes)
 --   steady: 1 when every step is about the same
---   output_bytes: outputs that are no donated parameter (bytes)
+--   output_bytes: non-donated outputs (bytes)
 --   hundredths: growth, in hundredths of these outputs
 --   keeps_outputs: 1 when that is all of them, else 0
 --   own_outputs: 1 when most of what survives are outputs of the module, else 0

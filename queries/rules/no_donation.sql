@@ -19,12 +19,12 @@
 -- detail: {donated_parameter_count:n} of {parameter_count:n} parameters are donated (read).
 --   {pairs:n} more could be: the step returns a result of their shape and type that looks like
 --   updated state (inferred): {bytes:bytes} at most, {plan_percent:%} of the plan of
---   {plan_bytes:bytes} (read).(would_fit? An execution launched nothing (measured); with donation
---   it would fit (inferred).)(not_enough? An execution launched nothing (measured); donation alone
---   would not make it fit (inferred).)
+--   {plan_bytes:bytes} (read).(would_fit? An execution failed before launch (measured); with
+--   donation it would fit (inferred).)(not_enough? An execution failed before launch (measured);
+--   donation alone would not make it fit (inferred).)
 -- quiet: donation complete ({donated_parameter_count:n} of {parameter_count:n} parameters)
 -- columns:
---   execution_id: the first execution that launched nothing
+--   execution_id: the first execution that failed before launch
 --   evidence: inferred: pairs are matched by shape, state by the role of the results
 --   bytes: what donation saves at most (bytes)
 --   pairs: parameters that could be donated

@@ -3,7 +3,7 @@
 -- rank: 80
 -- asks: Did an execution fail whose plan alone would fit, because of what else was in use at its
 --   start?
--- needs: allocator events, a plan, and an execution that launched nothing
+-- needs: allocator events, a plan, and an execution that failed before launch
 -- tags: oom, runtime, arrays
 -- severity: error
 -- cause: A data set, an evaluation copy, prefetched batches or the outputs of another function stay
@@ -19,7 +19,7 @@
 --   more than its own parameters: {short_bytes:bytes} too many.[ Largest: {largest:list}.]
 -- columns:
 --   module_id: the module that failed
---   execution_id: its first execution that launched nothing
+--   execution_id: its first execution that failed before launch
 --   severity: error
 --   evidence: measured
 --   bytes: in use at the start, less the step's own parameters (bytes)

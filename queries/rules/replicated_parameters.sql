@@ -20,9 +20,9 @@
 --   over {num_partitions:n} partitions they would take {split_bytes:bytes} on each device:
 --   {bytes:bytes} less, {plan_percent:%} of the plan of {plan_bytes:bytes} (read).(by_design? No
 --   state of the program is sharded: data parallelism, it seems (inferred).| The rest of the state
---   is sharded: an annotation may be missing here (inferred).)(misfit?(would_fit? The plan does not
---   fit; with them sharded it would (inferred).| The plan does not fit; sharding them alone would
---   not make it fit (inferred).))
+--   is sharded: an annotation may be missing here (inferred).)(over_capacity?(would_fit? The
+--   plan does not fit; with them sharded it would (inferred).| The plan does not fit; sharding
+--   them alone would not make it fit (inferred).))
 -- columns:
 --   evidence: read: the plan says how each parameter is sharded
 --   bytes: what replication costs on each device: their bytes less one part of them (bytes)
@@ -34,7 +34,7 @@
 --   plan_bytes: the plan (bytes)
 --   plan_percent: what replication costs, as a share of the plan (per cent, rounded down)
 --   by_design: 1 when no state is split, or little of it: data parallelism, else 0
---   misfit: 1 when the plan does not fit, else 0
+--   over_capacity: 1 when the plan does not fit, else 0
 --   would_fit: 1 when it would with them split, else 0
 CREATE VIEW replicated_parameters AS
 WITH judged AS (
@@ -49,7 +49,7 @@ WITH judged AS (
     CASE
       WHEN d.launched_count = 0 AND d.plan_bytes > d.capacity_bytes THEN 1
       ELSE 0
-    END AS misfit,
+    END AS over_capacity,
     CASE
       WHEN d.plan_bytes + COALESCE(f.others_bytes, 0) - s.saving_bytes <= d.capacity_bytes THEN 1
       ELSE 0
@@ -72,9 +72,9 @@ SELECT
   j.module_name,
   j.execution_id,
   CASE
-    WHEN j.execution_id IS NOT NULL AND j.misfit = 1 AND j.would_fit = 1 THEN 'error'
-    WHEN j.misfit = 1 AND j.would_fit = 1 THEN 'warning'
-    WHEN (j.by_design = 0 OR j.misfit = 1) AND 100 * j.saving_bytes
+    WHEN j.execution_id IS NOT NULL AND j.over_capacity = 1 AND j.would_fit = 1 THEN 'error'
+    WHEN j.over_capacity = 1 AND j.would_fit = 1 THEN 'warning'
+    WHEN (j.by_design = 0 OR j.over_capacity = 1) AND 100 * j.saving_bytes
       >= (SELECT t.setting FROM settings t WHERE t.name = 'replicated_warning_percent')
         * j.plan_bytes
       THEN 'warning'
@@ -91,7 +91,7 @@ SELECT
   CAST((100 * j.saving_bytes - 100 * j.saving_bytes % NULLIF(j.plan_bytes, 0))
     / NULLIF(j.plan_bytes, 0) AS BIGINT) AS plan_percent,
   j.by_design,
-  j.misfit,
+  j.over_capacity,
   j.would_fit
 FROM judged j;
 

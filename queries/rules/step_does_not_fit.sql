@@ -3,25 +3,25 @@
 -- rank: 60
 -- explained by: compile_oom
 -- asks: Is the plan of a module larger than what its device may use, and did it never launch?
--- needs: a plan with a buffer assignment, and a capacity (allocator events, an error text,
+-- needs: a plan with a buffer assignment, and a capacity (allocator events, an error log,
 --   --capacity)
 -- tags: oom, plan, capacity
 -- severity: error when an execution of it failed, warning when it never ran
 -- cause: The compiled step needs more memory at once than the pool holds. Nothing else has to be on
 --   the device for it to fail, so freeing other arrays does not help: the step must become smaller.
--- how to read: The plan is what XLA decided at compile time: parameters, outputs that are no
---   donated parameter, constants and one block of temps. The heap peak is the moment inside the
---   step with the most temps live; its largest groups are where a fix pays.
+-- how to read: The plan is what XLA decided at compile time: parameters, non-donated outputs,
+--   constants and one block of temps. The heap peak is the moment inside the step with the most
+--   temps live; its largest groups are where a fix pays.
 -- next: oomdb query --db oom.db "SELECT label, bytes, count FROM finding_items WHERE finding_id
 --   LIKE 'step_does_not_fit%'"
 -- words capacity_known by capacity_source:
 --   pool: the pool holds {capacity_bytes:bytes}
---   error text: the error text says {capacity_bytes:bytes}
+--   error log: the device has {capacity_bytes:bytes} (error log)
 --   setting: the capacity was set to {capacity_bytes:bytes}
 --   device memory: the device has {capacity_bytes:bytes}
 -- says: {label} does not fit: it needs {bytes:bytes}, {capacity_known}
 -- detail: Short by {short_bytes:bytes} (plan read, capacity {capacity_evidence}).
---   (any_failed?{failed_count:n} of {execution_count:n} executions launched nothing (measured).
+--   (any_failed?{failed_count:n} of {execution_count:n} executions failed before launch (measured).
 --   |(never_ran?It never ran in this capture. ))The plan (read): parameters
 --   {parameter_bytes:bytes}, outputs {output_bytes:bytes}, constants {constant_bytes:bytes}, temps
 --   {temp_bytes:bytes}.[ At the heap peak of {peak_bytes:bytes} (inferred roles): forward
@@ -29,19 +29,19 @@
 --   {largest:list}.]
 -- quiet: the plan fits the capacity
 -- columns:
---   execution_id: the first execution that launched nothing
+--   execution_id: the first execution that failed before launch
 --   severity: error or warning
 --   evidence: measured when an execution failed, else read
 --   bytes: what the module needs: its plan (bytes)
 --   label: the module with its program id
 --   capacity_bytes: what the device may use (bytes)
---   capacity_source: pool, error text, setting or device memory
+--   capacity_source: pool, error log, setting or device memory
 --   capacity_evidence: measured, read or inferred
 --   short_bytes: what is missing (bytes)
 --   execution_count: executions on this device
 --   failed_count: of these, known to have failed
 --   parameter_bytes: parameters (bytes)
---   output_bytes: outputs that are no donated parameter (bytes)
+--   output_bytes: non-donated outputs (bytes)
 --   constant_bytes: constants (bytes)
 --   temp_bytes: temps (bytes)
 --   peak_bytes: temps live at the heap peak (bytes); NULL without a heap trace

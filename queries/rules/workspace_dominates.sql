@@ -2,7 +2,7 @@
 -- title: Scratch memory of library calls takes most of it
 -- rank: 160
 -- explained by: step_does_not_fit, compile_oom
--- asks: Of a step that does not fit, is workspace the largest of the three roles at the heap peak?
+-- asks: Is workspace the largest of the three roles at the heap peak of a step that does not fit?
 -- needs: a plan with a heap trace, and a capacity
 -- tags: oom, plan, workspace
 -- severity: that of step_does_not_fit
@@ -13,14 +13,14 @@
 --   largest of the three and a fair share of the plan.
 -- next: oomdb query --db oom.db "SELECT fix, saving_bytes, needs_bytes, fits FROM remedies WHERE
 --   finding_id LIKE 'workspace_dominates%'"
--- says: Of the {peak_bytes:bytes} at the heap peak of {module_name}, {bytes:bytes} are scratch of
+-- says: {bytes:bytes} of the {peak_bytes:bytes} at the heap peak of {module_name} are scratch of
 --   GEMM and convolution calls
 -- detail: {role_percent:%} of the heap peak is workspace (inferred); forward {forward_bytes:bytes},
 --   backward {backward_bytes:bytes}, workspace {workspace_bytes:bytes}, other {other_bytes:bytes}.
 --   It depends on the algorithm that the library picked, not on the model; the calls are named
 --   below.
 -- columns:
---   execution_id: the first execution that launched nothing
+--   execution_id: the first execution that failed before launch
 --   severity: error when an execution failed, else warning
 --   evidence: inferred, since the role is
 --   bytes: bytes of the role workspace at the heap peak (bytes)

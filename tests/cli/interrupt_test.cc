@@ -90,7 +90,7 @@ TEST_F(InterruptTest, AWaitForAnotherWriterIsSaidAndEnds) {
       "until grep -q 'waiting for another program that uses oom.db' talk; do sleep 0.01; done\n"
       "kill -INT $pid; wait $pid");
   EXPECT_EQ(outcome.exit_code, 130);
-  EXPECT_EQ(Read("talk").find("waits"), Read("talk").rfind("waits"));
+  EXPECT_EQ(Read("talk").find("waiting"), Read("talk").rfind("waiting"));
 }
 
 TEST_F(InterruptTest, AQueryStops) {

@@ -82,7 +82,8 @@ TEST(CompileOomTest, ArgumentsAloneDoNotFit) {
       "Total hbm usage >= 30.25G:\n    reserved        256.00M\n    program         "
       "  10.00G\n    arguments        20.00G\n\n");
   const Finding finding = Only(database, "compile_oom");
-  EXPECT_THAT(finding.detail, HasSubstr("Its arguments take 21474836480 bytes, more than there is"));
+  EXPECT_THAT(finding.detail,
+              HasSubstr("Its arguments take 21474836480 bytes, more than there is"));
   EXPECT_THAT(Fixes(database, finding), Contains(HasSubstr("shard the arguments")));
 }
 

@@ -19,7 +19,8 @@ TEST(PlanDiffersBetweenHostsTest, TheHostWithAnotherPlanIsNamed) {
   const std::vector<Finding> found = database.Findings("plan_differs_between_hosts");
   ASSERT_THAT(found, SizeIs(1));
   EXPECT_EQ(found[0].severity, "warning");
-  EXPECT_THAT(found[0].title, HasSubstr("worker-01 compiled a different jit_step than 2 of 3 hosts"));
+  EXPECT_THAT(found[0].title,
+              HasSubstr("worker-01 compiled a different jit_step than 2 of 3 hosts"));
   EXPECT_THAT(found[0].detail, HasSubstr("temps of 314572800 bytes, elsewhere 104857600 bytes"));
   EXPECT_EQ(found[0].bytes, 128_MiB + 32_MiB + 300_MiB);
 }

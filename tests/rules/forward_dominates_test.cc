@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/rules/failed_step.h"
 #include "tests/rules/rule_database.h"
 #include "tests/support/gpu_story.h"
 
@@ -13,30 +14,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-struct Sizes {
-  int64_t forward;
-  int64_t backward;
-  int64_t workspace;
-};
-
-// A step of 64 MiB of parameters and these temps, which a pool of 256 MiB can't hold.
-RuleDatabase FailedStep(const Sizes& sizes) {
-  HloBuilder hlo("jit_train_step");
-  hlo.Parameter(64_MiB);
-  if (sizes.forward > 0) hlo.Temp(Value(sizes.forward).Op("jit(f)/jvp()/dot_general"));
-  if (sizes.backward > 0) hlo.Temp(Value(sizes.backward).Op("jit(f)/transpose(jvp())/mul"));
-  if (sizes.workspace > 0) {
-    hlo.Temp(Value(sizes.workspace).Shape(6, {sizes.workspace}).CustomCall("__cublas$gemm"));
-  }
-  GpuStory story;
-  story.Pool(0, 256_MiB, {.in_use_before = 64_MiB}).Module(hlo, 1);
-  story.FailStep("jit_train_step");
-  RuleDatabase database;
-  database.Ingest(story.Bytes());
-  return database;
-}
-
-TEST(RoleDominatesTest, ForwardIsNamedAlone) {
+TEST(ForwardDominatesTest, IsNamedAlone) {
   RuleDatabase database = FailedStep({.forward = 200_MiB, .backward = 50_MiB, .workspace = 10_MiB});
   const std::vector<Finding> found = database.Findings("forward_dominates");
   ASSERT_THAT(found, SizeIs(1));
@@ -48,24 +26,7 @@ TEST(RoleDominatesTest, ForwardIsNamedAlone) {
   EXPECT_THAT(database.Items(found[0]), SizeIs(1));
 }
 
-TEST(RoleDominatesTest, BackwardIsNamedAlone) {
-  RuleDatabase database = FailedStep({.forward = 50_MiB, .backward = 200_MiB, .workspace = 10_MiB});
-  const std::vector<Finding> found = database.Findings("backward_dominates");
-  ASSERT_THAT(found, SizeIs(1));
-  EXPECT_EQ(found[0].bytes, 200_MiB);
-  EXPECT_THAT(database.Findings("forward_dominates"), IsEmpty());
-  EXPECT_THAT(database.Remedies(found[0]), Contains(Field(&Remedy::fix, HasSubstr("FSDP"))));
-}
-
-TEST(RoleDominatesTest, WorkspaceIsNamedAlone) {
-  RuleDatabase database = FailedStep({.forward = 0, .backward = 10_MiB, .workspace = 240_MiB});
-  const std::vector<Finding> found = database.Findings("workspace_dominates");
-  ASSERT_THAT(found, SizeIs(1));
-  EXPECT_EQ(found[0].bytes, 240_MiB);
-  EXPECT_THAT(database.Findings("backward_dominates"), IsEmpty());
-}
-
-TEST(RoleDominatesTest, QuietWhenTheRoleIsASmallPartOfThePlan) {
+TEST(ForwardDominatesTest, QuietWhenTheRoleIsASmallPartOfThePlan) {
   // 20 MiB of forward in a plan of 320 MiB of parameters.
   HloBuilder hlo("jit_train_step");
   hlo.Parameter(300_MiB);
@@ -76,7 +37,7 @@ TEST(RoleDominatesTest, QuietWhenTheRoleIsASmallPartOfThePlan) {
   EXPECT_THAT(database.Findings("forward_dominates"), IsEmpty());
 }
 
-TEST(RoleDominatesTest, TheShareIsASetting) {
+TEST(ForwardDominatesTest, TheShareIsASetting) {
   HloBuilder hlo("jit_train_step");
   hlo.Parameter(300_MiB);
   hlo.Temp(Value(20_MiB).Op("jit(f)/jvp()/dot_general"));
@@ -85,7 +46,7 @@ TEST(RoleDominatesTest, TheShareIsASetting) {
   EXPECT_THAT(database.Findings("forward_dominates"), SizeIs(1));
 }
 
-TEST(RoleDominatesTest, QuietWhenTheStepFits) {
+TEST(ForwardDominatesTest, QuietWhenTheStepFits) {
   HloBuilder hlo("jit_train_step");
   hlo.Parameter(64_MiB);
   hlo.Temp(Value(100_MiB).Op("jit(f)/jvp()/dot_general"));
@@ -94,7 +55,7 @@ TEST(RoleDominatesTest, QuietWhenTheStepFits) {
   EXPECT_THAT(database.Summary(), IsEmpty());
 }
 
-TEST(RoleDominatesTest, MicroBatchesAreAsManyAsMakeItFit) {
+TEST(ForwardDominatesTest, MicroBatchesAreAsManyAsMakeItFit) {
   // 64 MiB of parameters and 1000 MiB of activations in 256 MiB: 1/4 is too much, 1/8 is not.
   HloBuilder hlo("jit_train_step");
   hlo.Parameter(64_MiB);
