@@ -158,7 +158,7 @@ void RegisterReport(Verbs& verbs, ExitCode& exit_code) {
   verb.Option("--run", options->scope.run, "Only captures of this run").Type("NAME");
   verb.Option("--host", options->scope.host, "Only captures of this host").Type("NAME");
   verb.Option("--top", options->top,
-              "Groups of buffers to list; by default 10, for a healthy capture 5")
+              "Groups of buffers to list; by default 10, for a healthy capture 5; JSON has all")
       .Type("N");
   verb.Option("--json", options->json_file,
               "Also write JSON to this file; - writes only that, to standard output")

@@ -68,6 +68,18 @@ TEST(ReportJsonTest, WhatAnErrorTextStates) {
   EXPECT_TRUE(shown["buffers"][0]["padding_bytes"].is_null());
 }
 
+// What a page leaves out is the page's matter.
+TEST(ReportJsonTest, ListsAreWhole) {
+  Report report = HealthyReport();
+  for (int i = 0; i < 20; ++i) {
+    report.plan->groups.push_back(report.plan->groups.back());
+    report.run->live.push_back(report.run->live.back());
+  }
+  const Json json = Json::parse(ReportJson(report));
+  EXPECT_EQ(json["plan"]["groups_at_peak"].size(), 28);
+  EXPECT_EQ(json["run"]["live_at_last_start"].size(), 21);
+}
+
 TEST(ReportJsonTest, NamesMayBeAnyBytes) {
   Report report = MisfitReport();
   report.findings[0].title = "broken \xff\xfe utf-8 \"quoted\"\n";
