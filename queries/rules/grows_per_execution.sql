@@ -9,8 +9,8 @@
 --   losses or gradients, a metric that is never fetched, a cache. The state of a JAX program exists
 --   before its first step, so later growth is not the state.
 -- how to read: A growth of 1.00 times the outputs means that every step's outputs are kept. The
---   holder is guessed from what the launching thread did between the last two executions: calls that
---   put something into a container come first.
+--   holder is guessed from what the launching thread did between the last two executions: calls
+--   that put something into a container come first.
 -- next: oomdb query --db oom.db "SELECT kind, label, bytes, count FROM finding_items WHERE
 --   finding_id LIKE 'grows_per_execution%'"
 -- says: Every execution of {module_name} leaves {bytes:bytes} behind(steady?| on average)(failed?,

@@ -173,10 +173,8 @@ TEST_F(CompareFailuresTest, RunsOfADatabaseAndTheirHosts) {
   const Outcome outcome = Oomdb("compare old new --db oom.db");
   EXPECT_THAT(outcome.out,
               StartsWith("new still fails to compile: short by 5.00 GiB, was 14.7 GiB"));
-  EXPECT_THAT(
-      outcome.out,
-      HasSubstr(
-          "\nnew: 2 failures (stage compile); the one that lacks the most memory counts, host b\n"));
+  EXPECT_THAT(outcome.out, HasSubstr("\nnew: 2 failures (stage compile); the one that lacks the "
+                                     "most memory counts, host b\n"));
 }
 
 TEST_F(CompareFailuresTest, FailsOnARegression) {

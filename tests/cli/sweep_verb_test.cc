@@ -116,7 +116,8 @@ TEST_F(SweepVerbTest, Mistakes) {
   EXPECT_THAT(label.err, HasSubstr("did you mean batch?"));
   EXPECT_EQ(Oomdb("sweep --db oom.db").exit_code, 2);
   EXPECT_EQ(Oomdb("sweep --db oom.db --label batch --module jit_stepp").exit_code, 2);
-  EXPECT_THAT(Oomdb("sweep --db oom.db --label batch").out, HasSubstr("no curve: it takes three points"));
+  EXPECT_THAT(Oomdb("sweep --db oom.db --label batch").out,
+              HasSubstr("no curve: it takes three points"));
 }
 
 }  // namespace
