@@ -190,6 +190,7 @@ TEST(CompileOomTest, QuietForStatisticsAdviceAndOtherText) {
       "W external/xla/xla/service/hlo_rematerialization.cc:3005] Can't reduce memory use below "
       "18.88GiB (20272000000 bytes) by rematerialization; only reduced to 41.43GiB (44485000000 "
       "bytes), down from 45.92GiB (49306000000 bytes) originally\n");
+  EXPECT_THAT(database.Findings("compile_oom"), IsEmpty());
   EXPECT_THAT(database.Summary(), IsEmpty());
 }
 
