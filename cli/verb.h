@@ -71,10 +71,10 @@ class Verbs {
   CLI::App* app_;
 };
 
-// Reads a command line. `description` and `footer` stand above and below the list of verbs,
-// `version` is what --version prints; `add_verbs` declares them. `choose` may change the arguments
-// once the verbs' names are known. Gives what --help or --version ended with (0), or nothing when a
-// verb ran. Throws Error (kUsage) for what can't be understood.
+// Reads a command line: the verb that it names runs, or --help or --version prints. `description`
+// and `footer` stand above and below the list of verbs, `version` is what --version prints;
+// `add_verbs` declares them. `choose` may change the arguments once the verbs' names are known.
+// Throws Error (kUsage) for what can't be understood.
 struct CommandLineTexts {
   std::string description, footer, version;
 };
