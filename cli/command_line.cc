@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <exception>
 #include <filesystem>
@@ -11,8 +10,8 @@
 
 #include "cli/interrupt.h"
 #include "cli/nearest.h"
-#include "cli/terminal.h"
 #include "cli/verbs.h"
+#include "render/terminal.h"
 #include "schema/migrations.h"
 #include "schema/version.h"
 
@@ -20,7 +19,7 @@ namespace oomdb {
 namespace {
 
 // In the order in which help names them.
-constexpr void (*kVerbs[])(CLI::App&, ExitCode&) = {
+constexpr void (*kVerbs[])(Verbs&, ExitCode&) = {
     RegisterIngest,   RegisterReport, RegisterQuery,   RegisterList,  RegisterShow,  RegisterForget,
     RegisterSelfTest, RegisterHosts,  RegisterCompare, RegisterSweep, RegisterCheck, RegisterMerge,
 };
@@ -30,12 +29,6 @@ int Fail(const std::string& what, ExitCode code) {
   return static_cast<int>(code);
 }
 
-std::vector<std::string> VerbNames(const CLI::App& app) {
-  std::vector<std::string> names;
-  for (const CLI::App* verb : app.get_subcommands({})) names.push_back(verb->get_name());
-  return names;
-}
-
 bool Exists(const std::string& path) {
   std::error_code error;
   return std::filesystem::exists(path, error);
@@ -43,8 +36,7 @@ bool Exists(const std::string& path) {
 
 // `oomdb FILE…` means `oomdb report FILE…`. A first word that is neither a verb nor a file is a
 // mistake in one of them. Throws Error (kUsage) then.
-void InsertVerb(const CLI::App& app, std::vector<std::string>& arguments) {
-  const std::vector<std::string> verbs = VerbNames(app);
+void InsertVerb(const std::vector<std::string>& verbs, std::vector<std::string>& arguments) {
   const auto is_verb = [&](const std::string& word) {
     return std::find(verbs.begin(), verbs.end(), word) != verbs.end();
   };
@@ -68,28 +60,18 @@ void InsertVerb(const CLI::App& app, std::vector<std::string>& arguments) {
 }
 
 int Run(std::vector<std::string> arguments) {
-  ExitCode exit_code = ExitCode::kClean;
-  CLI::App app(
-      "Why a JAX or XLA program ran out of device memory, and what to do: profiler captures into "
-      "SQL.",
-      "oomdb");
-  app.set_version_flag("--version", fmt::format("oomdb {}, schema {}", kVersion, SchemaVersion()));
-  app.require_subcommand(1);
-  app.failure_message(CLI::FailureMessage::simple);
-  app.get_formatter()->column_width(32);
-  for (const auto register_verb : kVerbs) register_verb(app, exit_code);
-  app.footer("oomdb VERB --help explains one. Example: oomdb ingest --db oom.db logs/");
   if (arguments.empty()) arguments.push_back("--help");
-  try {
-    InsertVerb(app, arguments);
-    std::reverse(arguments.begin(), arguments.end());  // What CLI11 wants of a vector.
-    app.parse(arguments);
-  } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version.
-    const std::vector<CLI::App*> chosen = app.get_subcommands();
-    const std::string verb = chosen.empty() ? "" : chosen.front()->get_name() + " ";
-    return Fail(fmt::format("{}; see `oomdb {}--help`", error.what(), verb), ExitCode::kUsage);
-  }
+  ExitCode exit_code = ExitCode::kClean;
+  ReadCommandLine(
+      {.description = "Why a JAX or XLA program ran out of device memory, and what to do: profiler "
+                      "captures into SQL.",
+       .footer = "oomdb VERB --help explains one. Example: oomdb ingest --db oom.db logs/",
+       .version = fmt::format("oomdb {}, schema {}", kVersion, SchemaVersion())},
+      std::move(arguments),
+      [&](Verbs& verbs) {
+        for (const auto register_verb : kVerbs) register_verb(verbs, exit_code);
+      },
+      InsertVerb);
   return static_cast<int>(exit_code);
 }
 
@@ -103,7 +85,7 @@ int RunCommandLine(std::vector<std::string> arguments) {
     const bool by_stop = error.code() == ExitCode::kFailed && StopRequested();
     return Fail(error.what(), by_stop ? ExitCode::kInterrupted : error.code());
   } catch (const std::bad_alloc&) {
-    return Fail("more memory is needed than there is", ExitCode::kFailed);
+    return Fail("oomdb needs more memory than there is", ExitCode::kFailed);
   } catch (const std::exception& error) {
     return Fail(error.what(), ExitCode::kFailed);
   }

@@ -7,7 +7,7 @@
 
 namespace oomdb {
 
-// `arguments` without the program's name. Gives the exit code (ingest/base/error.h); never throws.
+// `arguments` without the program's name. Gives the exit code (base/error.h); never throws.
 int RunCommandLine(std::vector<std::string> arguments);
 
 }  // namespace oomdb

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <charconv>
 #include <filesystem>
 #include <iostream>
@@ -13,10 +12,11 @@
 #include <vector>
 
 #include "cli/nearest.h"
+#include "cli/open_captures.h"
 #include "cli/options.h"
-#include "cli/terminal.h"
 #include "cli/verbs.h"
 #include "cli/writing.h"
+#include "render/terminal.h"
 #include "schema/query.h"
 
 namespace oomdb {
@@ -36,30 +36,24 @@ std::optional<int64_t> ParseId(const std::string& text) {
 }
 
 // Throws Error when there is none: a misspelt name must not look like success.
-Rows Find(Database& database, const Options& options) {
+std::vector<Record> Find(Database& database, const Options& options) {
+  constexpr std::string_view kOrder = "path, capture_id";
   if (!options.run.empty()) {
-    Rows found =
-        Query(database,
-              "SELECT capture_id, path FROM captures WHERE run = :run ORDER BY path, capture_id",
-              {{"run", options.run}});
-    if (!found.rows.empty()) return found;
-    std::vector<std::string> runs;
-    for (const Row& row :
-         Query(database, "SELECT DISTINCT run FROM captures WHERE run IS NOT NULL").rows) {
-      runs.push_back(std::get<std::string>(row[0]));
-    }
-    throw Error(fmt::format("no run {}{}", options.run, DidYouMean(options.run, runs)));
+    std::vector<Record> found = ReadView(database, "captures", {{"run", options.run}}, kOrder);
+    if (!found.empty()) return found;
+    throw Error(
+        fmt::format("no run {}{}", options.run, DidYouMean(options.run, RunNames(database))));
   }
   const std::optional<int64_t> id = ParseId(options.capture);
   const std::string absolute =
       std::filesystem::absolute(options.capture).lexically_normal().string();
-  Rows found = Query(database,
-                     "SELECT capture_id, path FROM captures WHERE capture_id = :id OR path = "
-                     ":given OR path = :absolute ORDER BY path, capture_id",
-                     {{"id", id.has_value() ? Value(*id) : Value()},
-                      {"given", options.capture},
-                      {"absolute", absolute}});
-  if (found.rows.empty()) {
+  std::vector<Record> found =
+      ReadViewWhere(database, "captures", "capture_id = :id OR path = :given OR path = :absolute",
+                    {{"id", id.has_value() ? Value(*id) : Value()},
+                     {"given", options.capture},
+                     {"absolute", absolute}},
+                    kOrder);
+  if (found.empty()) {
     throw Error(fmt::format("no capture {}; `oomdb list captures` names them", options.capture));
   }
   return found;
@@ -70,28 +64,26 @@ void Run(const Options& options) {
     throw Error("forget: one of --run and --capture is needed", ExitCode::kUsage);
   }
   Database database = OpenToWrite(RequireDatabase(options.database), /*must_exist=*/true);
-  const Rows found = Find(database, options);
+  const std::vector<Record> found = Find(database, options);
   std::vector<int64_t> ids;
-  for (const Row& row : found.rows) ids.push_back(std::get<int64_t>(row[0]));
+  for (const Record& capture : found) ids.push_back(capture.Integer("capture_id"));
   ForgetCaptures(database, ids);
-  for (const Row& row : found.rows)
-    std::cerr << "forgotten: " << Sanitize(std::get<std::string>(row[1])) << '\n';
+  for (const Record& capture : found)
+    std::cerr << "forgotten: " << Sanitize(capture.Text("path")) << '\n';
 }
 
 }  // namespace
 
-void RegisterForget(CLI::App& app, ExitCode&) {
-  CLI::App* const verb = app.add_subcommand("forget", "Remove a run or a capture from a database");
+void RegisterForget(Verbs& verbs, ExitCode&) {
+  Verb verb = verbs.Add("forget", "Remove a run or a capture from a database");
   const auto options = std::make_shared<Options>();
-  AddDatabaseOption(*verb, options->database);
-  verb->add_option("--run", options->run, "All captures of this run, and its labels")
-      ->type_name("NAME");
-  verb->add_option("--capture", options->capture, "One capture, by its id or its path")
-      ->type_name("ID|PATH");
-  verb->footer(
+  AddDatabaseOption(verb, options->database);
+  verb.Option("--run", options->run, "All captures of this run, and its labels").Type("NAME");
+  verb.Option("--capture", options->capture, "One capture, by its id or its path").Type("ID|PATH");
+  verb.Footer(
       "The files that were read are not touched.\n"
       "Example: oomdb forget --db oom.db --run run1");
-  verb->callback([options] { Run(*options); });
+  verb.Run([options] { Run(*options); });
 }
 
 }  // namespace oomdb

@@ -11,7 +11,7 @@ namespace oomdb {
 namespace {
 
 constexpr std::string_view kReadsOn =
-    "oomdb: reads on until the program that writes ends; Ctrl-\\ ends oomdb\n";
+    "oomdb: keeps reading until the program that writes ends; Ctrl-\\ ends oomdb\n";
 
 std::atomic<bool> stop_requested = false;
 std::atomic<bool> reads_on_said = false;

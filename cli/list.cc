@@ -1,7 +1,6 @@
 // oomdb list: what there is.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 #include <vector>
@@ -24,40 +23,49 @@ struct Options {
   OutputOptions output;
 };
 
-// What needs a database, and the SQL that lists it.
+// What a view lists: its columns and their order.
 struct Listing {
   const char* name;
-  const char* sql;
+  const char* view;
+  const char* columns;
+  const char* order;
+  bool needs_database = true;  // Else oomdb comes with rows of its own.
 };
 constexpr Listing kListings[] = {
-    {"captures",
-     "SELECT c.capture_id, c.run, c.host, c.kind, c.status, (SELECT COUNT(*) FROM devices d "
-     "WHERE d.capture_id = c.capture_id) AS devices, (SELECT COUNT(*) FROM modules m WHERE "
-     "m.capture_id = c.capture_id) AS modules, (SELECT COUNT(*) FROM executions e WHERE "
-     "e.capture_id = c.capture_id) AS executions, c.bytes, c.path FROM captures c ORDER BY "
-     "c.run, c.host, c.path, c.capture_id"},
-    {"modules",
-     "SELECT c.run, c.host, m.module_id, m.name, m.program_id, m.execution_count AS executions, "
-     "m.parameter_bytes, m.donated_bytes, m.output_bytes, m.temp_bytes, m.plan_bytes, "
-     "m.peak_bytes FROM modules m JOIN captures c ON c.capture_id = m.capture_id ORDER BY c.run, "
-     "c.host, m.plan_bytes DESC NULLS LAST, m.name, m.program_id, m.module_id"},
-    {"executions",
-     "SELECT c.run, c.host, d.ordinal AS device, e.execution_id, e.module_name, e.sequence, "
-     "e.start_ns - MIN(e.start_ns) OVER (PARTITION BY e.capture_id) AS after_ns, "
-     "e.end_ns - e.start_ns AS duration_ns, e.failed, e.in_use_at_start_bytes, "
-     "e.peak_in_use_bytes, e.wait_ns FROM executions e JOIN captures c ON c.capture_id = "
-     "e.capture_id LEFT JOIN devices d ON d.device_id = e.device_id ORDER BY c.run, c.host, "
-     "d.ordinal, e.start_ns, e.execution_id"},
+    {"captures", "capture_summaries",
+     "capture_id, run, host, kind, status, device_count AS devices, module_count AS modules, "
+     "execution_count AS executions, bytes, path",
+     "run, host, path, capture_id"},
+    {"modules", "listed_modules",
+     "run, host, module_id, name, program_id, executions, parameter_bytes, donated_bytes, "
+     "output_bytes, temp_bytes, plan_bytes, peak_bytes",
+     "run, host, plan_bytes DESC NULLS LAST, name, program_id, module_id"},
+    {"executions", "listed_executions",
+     "run, host, device, execution_id, module_name, sequence, after_ns, duration_ns, failed, "
+     "in_use_at_start_bytes, peak_in_use_bytes, wait_ns",
+     "run, host, device, start_ns, execution_id"},
+    {"remedies", "remedy_kinds", "remedy, what, assumes, changes_results", "remedy", false},
+    {"settings", "settings", "name, setting, meaning", "name", false},
 };
 
-const std::vector<std::string> kNames = {"captures", "executions", "modules",
+const std::vector<std::string> kNames = {"captures", "executions", "modules", "remedies",
                                          "rules",    "settings",   "tables"};
 
+// "captures, executions, … or tables".
+std::string Names() {
+  std::string names;
+  for (const std::string& name : kNames) {
+    names += names.empty() ? "" : name == kNames.back() ? " or " : ", ";
+    names += name;
+  }
+  return names;
+}
+
 // Sizes and times in units, where the format is one for people.
-void Write(Output& output, const std::vector<std::string>& columns, const std::vector<Row>& rows) {
+void Write(Output& output, const Rows& table) {
   TableOptions look = output.table_options();
   look.human = true;
-  WriteTable(output.stream(), columns, rows, look);
+  WriteTable(output.stream(), table.columns, table.rows, look);
   output.Finish();
 }
 
@@ -80,7 +88,7 @@ void ListTables(Output& output) {
         {entry.id, std::string(entry.kind == ViewKind::kRule ? "rule" : "view"), entry.title});
   }
   std::sort(rows.begin(), rows.end());
-  Write(output, {"name", "kind", "what"}, rows);
+  Write(output, {{"name", "kind", "what"}, std::move(rows)});
 }
 
 void ListRules(Output& output) {
@@ -88,54 +96,45 @@ void ListRules(Output& output) {
   for (const CatalogueEntry* rule : Catalogue::Get().Rules()) {
     rows.push_back({rule->id, rule->title, rule->asks});
   }
-  Write(output, {"rule", "title", "asks"}, rows);
+  Write(output, {{"rule", "title", "asks"}, std::move(rows)});
 }
 
-// With a database its own values, else the defaults.
-void ListSettings(const Options& options, Output& output) {
+Database Open(const Options& options, const Listing& listing) {
+  const std::vector<ViewDefinition>& views = Catalogue::Get().views();
   const SettingOverrides overrides = ReadSettingOptions(options.settings);
-  Database database = options.database.empty()
-                          ? Database::Throwaway({}, overrides)
-                          : Database::OpenReadOnly(options.database, {}, overrides);
-  const Rows result = Query(database, "SELECT name, setting, meaning FROM settings ORDER BY name");
-  Write(output, result.columns, result.rows);
+  if (options.database.empty() && !listing.needs_database)
+    return Database::ThrowawayWithLazyViews(views, overrides);
+  return Database::OpenReadOnly(RequireDatabase(options.database), views, overrides);
 }
 
 void Run(const Options& options) {
   Output output(options.output);
   if (options.what == "tables") return ListTables(output);
   if (options.what == "rules") return ListRules(output);
-  if (options.what == "settings") return ListSettings(options, output);
   for (const Listing& listing : kListings) {
     if (options.what != listing.name) continue;
-    Database database =
-        Database::OpenReadOnly(RequireDatabase(options.database), Catalogue::Get().views(),
-                               ReadSettingOptions(options.settings));
-    const Rows result = Query(database, listing.sql);
-    return Write(output, result.columns, result.rows);
+    Database database = Open(options, listing);
+    return Write(output, ReadTable(database, listing.view, listing.columns, {}, listing.order));
   }
-  throw Error(
-      fmt::format("list {}: captures, executions, modules, rules, settings or tables expected{}",
-                  options.what, DidYouMean(options.what, kNames)),
-      ExitCode::kUsage);
+  throw Error(fmt::format("list {}: {} expected{}", options.what, Names(),
+                          DidYouMean(options.what, kNames)),
+              ExitCode::kUsage);
 }
 
 }  // namespace
 
-void RegisterList(CLI::App& app, ExitCode&) {
-  CLI::App* const verb =
-      app.add_subcommand("list", "List captures, modules, executions, rules, settings or tables");
+void RegisterList(Verbs& verbs, ExitCode&) {
+  Verb verb =
+      verbs.Add("list", "List captures, modules, executions, remedies, rules, settings or tables");
   const auto options = std::make_shared<Options>();
-  AddDatabaseOption(*verb, options->database);
-  verb->add_option("WHAT", options->what,
-                   "captures, executions, modules, rules, settings or tables")
-      ->required();
-  AddSettingOptions(*verb, options->settings);
-  AddOutputOptions(*verb, options->output);
-  verb->footer(
-      "rules, settings and tables need no database.\n"
+  AddDatabaseOption(verb, options->database);
+  verb.Option("WHAT", options->what, Names()).Required();
+  AddSettingOptions(verb, options->settings);
+  AddOutputOptions(verb, options->output);
+  verb.Footer(
+      "remedies, rules, settings and tables need no database.\n"
       "Example: oomdb list modules --db oom.db");
-  verb->callback([options] { Run(*options); });
+  verb.Run([options] { Run(*options); });
 }
 
 }  // namespace oomdb

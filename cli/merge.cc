@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -13,9 +12,10 @@
 
 #include "cli/interrupt.h"
 #include "cli/options.h"
-#include "cli/terminal.h"
 #include "cli/verbs.h"
 #include "cli/writing.h"
+#include "render/terminal.h"
+#include "render/words.h"
 
 namespace oomdb {
 namespace {
@@ -30,19 +30,21 @@ void CheckInputs(const Options& options) {
   for (const std::string& path : options.in) {
     std::error_code ignored;
     if (path == options.out || std::filesystem::equivalent(path, options.out, ignored)) {
-      throw Error(fmt::format("{}: merged into itself; OUT is another file than each IN", path),
-                  ExitCode::kUsage);
+      throw Error(
+          fmt::format("{}: can't be merged into itself; OUT must not be one of the IN files", path),
+          ExitCode::kUsage);
     }
     Database::OpenReadOnly(path, {});
   }
 }
 
 void Talk(const std::string& path, const MergeSummary& summary) {
-  std::string line = fmt::format("{}: {} captures added, {} there already", path, summary.added,
-                                 summary.already_there);
+  std::string line = fmt::format("{}: {} added, {} already there", path,
+                                 Plural(summary.added, "capture"), summary.already_there);
   if (summary.labels_differ > 0) {
-    line += fmt::format("; {} labels differ from those of the same run, the lesser text stays",
-                        summary.labels_differ);
+    line +=
+        fmt::format("; {} in conflict with those of the same run: the text that sorts first stays",
+                    Plural(summary.labels_differ, "label"));
   }
   std::cerr << Sanitize(line) << '\n';
 }
@@ -64,18 +66,20 @@ void Run(const Options& options) {
 
 }  // namespace
 
-void RegisterMerge(CLI::App& app, ExitCode&) {
-  CLI::App* const verb = app.add_subcommand("merge", "Unite databases of different hosts in one");
+void RegisterMerge(Verbs& verbs, ExitCode&) {
+  Verb verb = verbs.Add("merge", "Merge databases from different hosts into one");
   const auto options = std::make_shared<Options>();
-  verb->add_option("OUT", options->out, "The database to merge into; made when it is missing")
-      ->required();
-  verb->add_option("IN", options->in, "The databases to read")->required();
-  verb->footer(
-      "By content, so any order and any number of times give the same. Runs, hosts and labels\n"
-      "come along; where two databases name one capture differently, the lesser path's words win.\n"
-      "Exit: 0 merged, 1 an IN is missing or damaged, 5 one is newer than this oomdb or not its.\n"
+  verb.Option("OUT", options->out, "The database to merge into; made when it is missing")
+      .Required();
+  verb.Option("IN", options->in, "The databases to read").Required();
+  verb.Footer(
+      "Captures are merged by content: any order and any number of times give the same "
+      "result.\nRuns, hosts and labels come along; where two databases name one capture "
+      "differently, the\nnames of the path that sorts first win.\n"
+      "Exit: 0 merged, 1 an IN is missing or damaged, 5 one is newer than this oomdb or not an "
+      "oomdb database.\n"
       "Example: oomdb merge all.db oom.db");
-  verb->callback([options] { Run(*options); });
+  verb.Run([options] { Run(*options); });
 }
 
 }  // namespace oomdb

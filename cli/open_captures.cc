@@ -2,14 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iostream>
 
-#include "cli/ingest_job.h"
+#include "cli/ingest/job.h"
 #include "cli/interrupt.h"
 #include "cli/nearest.h"
-#include "cli/report_values.h"
-#include "cli/terminal.h"
 #include "queries/catalogue.h"
+#include "render/terminal.h"
 #include "schema/query.h"
 #include "schema/text_runs.h"
 
@@ -60,12 +60,16 @@ void AddCaptures(Database& database, const std::vector<std::string>& paths, Exit
   if (!run) AdoptErrorTexts(database);
 }
 
-void CheckRun(Database& database, const std::string& run) {
+std::vector<std::string> RunNames(Database& database) {
   std::vector<std::string> names;
-  for (const Row& row : Query(database, "SELECT DISTINCT run FROM captures ORDER BY run").rows) {
-    names.push_back(Text(row[0]));
-    if (names.back() == run) return;
-  }
+  for (const Record& run : ReadView(database, "run_summaries", {}, "run"))
+    names.push_back(run.Text("run"));
+  return names;
+}
+
+void CheckRun(Database& database, const std::string& run) {
+  const std::vector<std::string> names = RunNames(database);
+  if (std::find(names.begin(), names.end(), run) != names.end()) return;
   if (names.empty()) {
     throw Error("the database holds no capture: oomdb ingest --db FILE PATH stores some");
   }

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "cli/options.h"
-#include "ingest/base/error.h"
 #include "ingest/source/source.h"
 #include "schema/database.h"
 
@@ -25,6 +25,9 @@ Database OpenCaptures(const std::vector<std::string>& paths, const std::string& 
 // More of them, for a throw-away database.
 void AddCaptures(Database& database, const std::vector<std::string>& paths, ExitCode& exit_code,
                  const std::optional<std::string>& run, const ByteObserver& standard_input = {});
+
+// The runs of a database; the empty name for captures without a run.
+std::vector<std::string> RunNames(Database& database);
 
 // Does nothing when the database holds captures of `run`, or any for an empty name. Throws Error
 // (kUsage), offering the nearest names, when no capture is of that run, and (kFailed) when there is

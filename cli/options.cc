@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
@@ -14,9 +13,9 @@
 #include <utility>
 
 #include "cli/nearest.h"
-#include "cli/terminal.h"
-#include "cli/units.h"
 #include "ingest/importers.h"
+#include "render/terminal.h"
+#include "render/units.h"
 #include "schema/query.h"
 
 namespace oomdb {
@@ -29,8 +28,8 @@ namespace fs = std::filesystem;
 std::vector<std::string> SettingNames() {
   Database database = Database::Throwaway({});
   std::vector<std::string> names;
-  for (const Row& row : Query(database, "SELECT name FROM settings ORDER BY name").rows) {
-    names.push_back(std::get<std::string>(row[0]));
+  for (const Record& row : ReadView(database, "settings", {}, "name")) {
+    names.push_back(row.Text("name"));
   }
   return names;
 }
@@ -62,16 +61,14 @@ void RefuseToOverwriteInputs(const std::string& output, const std::vector<std::s
     return fs::equivalent(output, path, ignored);
   });
   if (capture || input) {
-    throw Error(fmt::format("{}: {}; nothing is written over it, name another file", output,
-                            input ? "this is what is read" : "this is a capture"),
+    throw Error(fmt::format("{}: {}; oomdb does not overwrite it, name another file", output,
+                            input ? "this is an input" : "this is a capture"),
                 ExitCode::kUsage);
   }
 }
 
-void AddDatabaseOption(CLI::App& verb, std::string& path) {
-  verb.add_option("--db", path, "The database file; else $OOMDB_DB")
-      ->envname("OOMDB_DB")
-      ->type_name("FILE");
+void AddDatabaseOption(Verb& verb, std::string& path) {
+  verb.Option("--db", path, "The database file; else $OOMDB_DB").Variable("OOMDB_DB").Type("FILE");
 }
 
 const std::string& RequireDatabase(const std::string& path) {
@@ -80,14 +77,13 @@ const std::string& RequireDatabase(const std::string& path) {
   return path;
 }
 
-void AddSettingOptions(CLI::App& verb, SettingOptions& options) {
-  verb.add_option("--set", options.sets,
-                  "A setting for this call; `oomdb list settings` names them")
-      ->type_name("NAME=VALUE")
-      ->allow_extra_args(false);
-  verb.add_option("--capacity", options.capacity,
-                  "The devices' memory where the captures don't say it, such as 16GiB")
-      ->type_name("SIZE");
+void AddSettingOptions(Verb& verb, SettingOptions& options) {
+  verb.Option("--set", options.sets, "A setting for this call; `oomdb list settings` names them")
+      .Type("NAME=VALUE")
+      .OneValue();
+  verb.Option("--capacity", options.capacity,
+              "The devices' memory where the captures don't say it, such as 16GiB")
+      .Type("SIZE");
 }
 
 SettingOverrides ReadSettingOptions(const SettingOptions& options) {
@@ -106,16 +102,14 @@ SettingOverrides ReadSettingOptions(const SettingOptions& options) {
   return overrides;
 }
 
-void AddOutputOptions(CLI::App& verb, OutputOptions& options) {
-  verb.add_option("--format", options.format, "table (for people), csv, json, jsonl or markdown")
-      ->type_name("FORMAT")
-      ->capture_default_str();
-  verb.add_option("-o,--output", options.file, "Write to this file instead of standard output")
-      ->type_name("FILE");
-  verb.add_flag("-f,--force", options.force, "Overwrite the file of -o");
-  verb.add_option("--color", options.color, "auto, always or never")
-      ->type_name("WHEN")
-      ->capture_default_str();
+void AddOutputOptions(Verb& verb, OutputOptions& options) {
+  verb.Option("--format", options.format, "table (for people), csv, json, jsonl or markdown")
+      .Type("FORMAT")
+      .ShowDefault();
+  verb.Option("-o,--output", options.file, "Write to this file instead of standard output")
+      .Type("FILE");
+  verb.Flag("-f,--force", options.force, "Overwrite the file of -o");
+  verb.Option("--color", options.color, "auto, always or never").Type("WHEN").ShowDefault();
 }
 
 struct Output::State {

@@ -10,17 +10,14 @@
 #include <utility>
 #include <vector>
 
-#include "cli/table.h"
+#include "cli/verb.h"
+#include "render/table.h"
 #include "schema/database.h"
-
-namespace CLI {
-class App;
-}
 
 namespace oomdb {
 
 // --db FILE, else $OOMDB_DB.
-void AddDatabaseOption(CLI::App& verb, std::string& path);
+void AddDatabaseOption(Verb& verb, std::string& path);
 // `path`, or Error (kUsage) when it is empty: no database was named.
 const std::string& RequireDatabase(const std::string& path);
 
@@ -29,7 +26,7 @@ struct SettingOptions {
   std::vector<std::string> sets;
   std::string capacity;
 };
-void AddSettingOptions(CLI::App& verb, SettingOptions& options);
+void AddSettingOptions(Verb& verb, SettingOptions& options);
 // Throws Error (kUsage): no such setting (nearest names offered), not a number.
 SettingOverrides ReadSettingOptions(const SettingOptions& options);
 
@@ -40,7 +37,7 @@ struct OutputOptions {
   bool force = false;
   std::string color = "auto";
 };
-void AddOutputOptions(CLI::App& verb, OutputOptions& options);
+void AddOutputOptions(Verb& verb, OutputOptions& options);
 
 // Where a verb's data goes: standard output, or the file of -o, which is written whole or not at
 // all.

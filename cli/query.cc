@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
 #include <charconv>
@@ -19,10 +18,10 @@
 
 #include "cli/interrupt.h"
 #include "cli/options.h"
-#include "cli/units.h"
 #include "cli/verbs.h"
 #include "queries/catalogue.h"
 #include "queries/materialize.h"
+#include "render/units.h"
 #include "schema/sql_names.h"
 
 namespace oomdb {
@@ -108,10 +107,8 @@ void Run(const Options& options) {
   sink.columns = [&](std::vector<std::string> columns) {
     TableOptions look = output.table_options();
     look.human = options.human;
-    const bool for_people =
-        look.format == TableFormat::kTable || look.format == TableFormat::kMarkdown;
     for (const std::string& column : columns) {
-      sentences.push_back(options.human && for_people && IsSentence(column));
+      sentences.push_back(look.human && look.for_people() && IsSentence(column));
     }
     table.emplace(output.stream(), std::move(columns), look);
   };
@@ -129,28 +126,28 @@ void Run(const Options& options) {
 
 }  // namespace
 
-void RegisterQuery(CLI::App& app, ExitCode&) {
-  CLI::App* const verb = app.add_subcommand("query", "Ask a database with SQL");
+void RegisterQuery(Verbs& verbs, ExitCode&) {
+  Verb verb = verbs.Add("query", "Ask a database with SQL");
   const auto options = std::make_shared<Options>();
-  AddDatabaseOption(*verb, options->database);
-  verb->add_option("SQL", options->sql, "One SELECT; - reads it from standard input")->required();
-  verb->add_option("-p,--param", options->parameters,
-                   "The value of a parameter :NAME in the SQL; repeatable")
-      ->type_name("NAME=VALUE")
-      ->allow_extra_args(false);
-  verb->add_option("--timeout", options->timeout_seconds, "Stop after this many seconds")
-      ->type_name("SECONDS")
-      ->capture_default_str();
-  verb->add_flag("--human", options->human,
-                 "Sizes and times in units, in tables and markdown; else exact integers");
-  AddSettingOptions(*verb, options->settings);
-  AddOutputOptions(*verb, options->output);
-  verb->footer(
+  AddDatabaseOption(verb, options->database);
+  verb.Option("SQL", options->sql, "One SELECT; - reads it from standard input").Required();
+  verb.Option("-p,--param", options->parameters,
+              "The value of a parameter :NAME in the SQL; repeatable")
+      .Type("NAME=VALUE")
+      .OneValue();
+  verb.Option("--timeout", options->timeout_seconds, "Stop after this many seconds")
+      .Type("SECONDS")
+      .ShowDefault();
+  verb.Flag("--human", options->human,
+            "Sizes and times in units, in tables and markdown; else exact integers");
+  AddSettingOptions(verb, options->settings);
+  AddOutputOptions(verb, options->output);
+  verb.Footer(
       "Reads only, whatever the SQL says. `oomdb list tables` names what there is to ask, `oomdb "
       "show NAME` explains it.\n"
       "Example: oomdb query --db oom.db \"SELECT name, plan_bytes FROM modules WHERE plan_bytes "
       "> :least\" -p least=0");
-  verb->callback([options] { Run(*options); });
+  verb.Run([options] { Run(*options); });
 }
 
 }  // namespace oomdb

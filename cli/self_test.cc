@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <stdlib.h>
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -13,10 +12,11 @@
 #include <utility>
 #include <vector>
 
-#include "cli/ingest_job.h"
+#include "cli/ingest/job.h"
 #include "cli/self_test_capture.h"
 #include "cli/verbs.h"
 #include "queries/catalogue.h"
+#include "render/words.h"
 #include "schema/query.h"
 
 namespace oomdb {
@@ -55,7 +55,7 @@ class Reasons : public IngestObserver {
 
 struct Check {
   std::string what;
-  std::string sql;
+  std::string columns, rows;  // As after SELECT and after FROM.
   Row expected;
 };
 
@@ -64,30 +64,33 @@ std::vector<Check> Checks() {
   const std::string text = "jit_step";
   return {
       {"the capture is whole",
-       "SELECT run, host, kind, status FROM captures",
+       "run, host, kind, status",
+       "captures",
        {std::string("run1"), std::string("built-in"), std::string("xplane"),
         std::string("complete")}},
       {"the plan is read",
-       "SELECT name, program_id, parameter_bytes, output_bytes, temp_bytes, plan_bytes FROM "
+       "name, program_id, parameter_bytes, output_bytes, temp_bytes, plan_bytes",
        "modules",
        {text, int64_t{7}, Truth::kParameterBytes, Truth::kOutputBytes, Truth::kTempBytes,
         Truth::kPlanBytes}},
       {"the heap is replayed",
-       "SELECT heap_peak_bytes, peak_bytes FROM modules",
+       "heap_peak_bytes, peak_bytes",
+       "modules",
        {Truth::kTempBytes, Truth::kPlanBytes}},
       {"the allocator is measured",
-       "SELECT name, capacity_bytes, capture_peak_bytes, reconciliation_breaks FROM allocators",
+       "name, capacity_bytes, capture_peak_bytes, reconciliation_breaks",
+       "allocators",
        {std::string("GPU_0_bfc"), Truth::kCapacityBytes,
         Truth::kParameterBytes + Truth::kOutputBytes, int64_t{0}}},
       {"the failed execution is recognised",
-       "SELECT module_name, launched, failed FROM executions",
+       "module_name, launched, failed",
+       "executions",
        {text, int64_t{0}, int64_t{1}}},
       {"the cause is found",
-       "SELECT severity, module_name, bytes FROM findings WHERE rule = 'step_does_not_fit'",
+       "severity, module_name, bytes",
+       fmt::format("findings WHERE bytes = {}", Truth::kPlanBytes),
        {std::string("error"), text, Truth::kPlanBytes}},
-      {"the database is sound",
-       "SELECT COUNT(*) FROM ingest_issues WHERE severity = 'error'",
-       {int64_t{0}}},
+      {"the database is sound", "COUNT(*)", "ingest_issues WHERE severity = 'error'", {int64_t{0}}},
   };
 }
 
@@ -113,7 +116,7 @@ std::string Describe(const Row& row) {
 std::string Difference(Database& database, const Check& check) {
   std::vector<Row> rows;
   QueryInSandbox(
-      database, check.sql, {}, {},
+      database, fmt::format("SELECT {} FROM {}", check.columns, check.rows), {}, {},
       {[](std::vector<std::string>) {}, [&](Row row) { rows.push_back(std::move(row)); }});
   if (rows.size() == 1 && rows[0] == check.expected) return "";
   return rows.size() == 1 ? Describe(rows[0]) : fmt::format("{} rows", rows.size());
@@ -150,17 +153,16 @@ ExitCode Run() {
     report(check.what,
            got.empty() ? "" : fmt::format("expected {}, got {}", Describe(check.expected), got));
   }
-  std::cout << (failures == 0 ? "all is well" : fmt::format("{} checks failed", failures)) << "\n";
+  std::cout << (failures == 0 ? "all is well" : Plural(failures, "check") + " failed") << "\n";
   return failures == 0 ? ExitCode::kClean : ExitCode::kFailed;
 }
 
 }  // namespace
 
-void RegisterSelfTest(CLI::App& app, ExitCode& exit_code) {
-  CLI::App* const verb =
-      app.add_subcommand("self-test", "Check this program on a built-in capture");
-  verb->footer("Reads and writes in a temporary folder only.\nExample: oomdb self-test");
-  verb->callback([&exit_code] { exit_code = Run(); });
+void RegisterSelfTest(Verbs& verbs, ExitCode& exit_code) {
+  Verb verb = verbs.Add("self-test", "Check this program on a built-in capture");
+  verb.Footer("Reads and writes in a temporary folder only.\nExample: oomdb self-test");
+  verb.Run([&exit_code] { exit_code = Run(); });
 }
 
 }  // namespace oomdb

@@ -1,10 +1,10 @@
 // oomdb show: what a rule, a view or a table means, and its SQL.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <ostream>
 #include <string>
 #include <string_view>
@@ -12,9 +12,9 @@
 
 #include "cli/nearest.h"
 #include "cli/options.h"
-#include "cli/terminal.h"
 #include "cli/verbs.h"
 #include "queries/catalogue.h"
+#include "render/terminal.h"
 #include "schema/describe.h"
 #include "schema/migrations.h"
 
@@ -71,47 +71,114 @@ class Page {
   const bool color_;
 };
 
+// What a rule or view says of itself, but its columns; what is empty is not said.
+std::vector<std::pair<std::string, std::string>> Paragraphs(const CatalogueEntry& entry) {
+  return {{"asks", entry.asks},
+          {"needs", entry.needs},
+          {"severity", entry.severity},
+          {"cause", entry.cause},
+          {"how to read", entry.how_to_read},
+          {"tags", entry.tags},
+          {"next", entry.next}};
+}
+
+std::string Sql(const CatalogueEntry& entry) {
+  return fmt::format("CREATE VIEW {} AS\n{}", entry.id, entry.select);
+}
+
 void ShowView(Page& page, const CatalogueEntry& entry) {
   page.Title(entry.id, entry.title);
   page.Gap();
-  page.Paragraph("asks", entry.asks);
-  page.Paragraph("needs", entry.needs);
-  page.Paragraph("severity", entry.severity);
-  page.Paragraph("cause", entry.cause);
-  page.Paragraph("how to read", entry.how_to_read);
-  page.Paragraph("tags", entry.tags);
-  page.Paragraph("next", entry.next);
+  for (const auto& [label, text] : Paragraphs(entry)) page.Paragraph(label, text);
   page.Columns(entry.columns);
-  page.Sql(fmt::format("CREATE VIEW {} AS\n{}", entry.id, entry.select));
+  page.Sql(Sql(entry));
+}
+
+std::vector<ColumnMeaning> Columns(const TableDescription& table) {
+  std::vector<ColumnMeaning> columns;
+  for (const ColumnDescription& column : table.columns)
+    columns.push_back({column.name, column.meaning});
+  return columns;
 }
 
 void ShowTable(Page& page, const TableDescription& table) {
   page.Title(table.name, table.meaning);
-  std::vector<ColumnMeaning> columns;
-  for (const ColumnDescription& column : table.columns)
-    columns.push_back({column.name, column.meaning});
-  page.Columns(columns);
+  page.Columns(Columns(table));
   page.Sql(table.sql);
+}
+
+std::string_view KindName(ViewKind kind) {
+  switch (kind) {
+    case ViewKind::kRule:
+      return "rule";
+    case ViewKind::kItems:
+      return "items";
+    case ViewKind::kRemedies:
+      return "remedies";
+    default:
+      return "view";
+  }
+}
+
+void AddColumns(const std::vector<ColumnMeaning>& columns, const std::string& sql,
+                nlohmann::ordered_json& json) {
+  json["columns"] = nlohmann::ordered_json::array();
+  for (const ColumnMeaning& column : columns) {
+    json["columns"].push_back({{"name", column.name}, {"meaning", column.meaning}});
+  }
+  json["sql"] = sql;
+}
+
+nlohmann::ordered_json ViewJson(const CatalogueEntry& entry) {
+  nlohmann::ordered_json json = {{"name", entry.id}, {"kind", KindName(entry.kind)}};
+  if (!entry.path.empty()) json["file"] = "queries/" + entry.path;
+  if (!entry.title.empty()) json["title"] = entry.title;
+  for (auto [key, text] : Paragraphs(entry)) {
+    std::replace(key.begin(), key.end(), ' ', '_');
+    if (!text.empty()) json[key] = text;
+  }
+  AddColumns(entry.columns, Sql(entry), json);
+  return json;
+}
+
+nlohmann::ordered_json TableJson(const TableDescription& table) {
+  nlohmann::ordered_json json = {{"name", table.name}, {"kind", "table"}, {"title", table.meaning}};
+  AddColumns(Columns(table), table.sql, json);
+  return json;
 }
 
 struct Options {
   std::string name;
+  std::string format = "text";
   std::string color = "auto";
 };
 
 void Run(const Options& options) {
+  const bool json = options.format == "json";
+  if (!json && options.format != "text") {
+    throw Error(fmt::format("--format {}: text or json expected", options.format),
+                ExitCode::kUsage);
+  }
   OutputOptions output_options;
   output_options.color = options.color;
   Output output(output_options);
   Page page(output.stream(), output.table_options());
   std::vector<std::string> names;
   if (const CatalogueEntry* const entry = Catalogue::Get().Find(options.name)) {
-    ShowView(page, *entry);
+    if (json) {
+      output.stream() << ViewJson(*entry).dump(2) << "\n";
+    } else {
+      ShowView(page, *entry);
+    }
     return output.Finish();
   }
   for (const TableDescription& table : DescribeTables(SchemaSql())) {
     if (table.name == options.name) {
-      ShowTable(page, table);
+      if (json) {
+        output.stream() << TableJson(table).dump(2) << "\n";
+      } else {
+        ShowTable(page, table);
+      }
       return output.Finish();
     }
     names.push_back(table.name);
@@ -124,17 +191,15 @@ void Run(const Options& options) {
 
 }  // namespace
 
-void RegisterShow(CLI::App& app, ExitCode&) {
-  CLI::App* const verb =
-      app.add_subcommand("show", "Explain a rule, a view or a table, with its SQL");
+void RegisterShow(Verbs& verbs, ExitCode&) {
+  Verb verb = verbs.Add("show", "Explain a rule, a view or a table, with its SQL");
   const auto options = std::make_shared<Options>();
-  verb->add_option("NAME", options->name, "A rule, view or table; `oomdb list tables` names them")
-      ->required();
-  verb->add_option("--color", options->color, "auto, always or never")
-      ->type_name("WHEN")
-      ->capture_default_str();
-  verb->footer("Example: oomdb show findings");
-  verb->callback([options] { Run(*options); });
+  verb.Option("NAME", options->name, "A rule, view or table; `oomdb list tables` names them")
+      .Required();
+  verb.Option("--format", options->format, "text or json").Type("FORMAT").ShowDefault();
+  verb.Option("--color", options->color, "auto, always or never").Type("WHEN").ShowDefault();
+  verb.Footer("Example: oomdb show findings");
+  verb.Run([options] { Run(*options); });
 }
 
 }  // namespace oomdb

@@ -3,30 +3,26 @@
 #ifndef OOMDB_CLI_VERBS_H_
 #define OOMDB_CLI_VERBS_H_
 
-#include "ingest/base/error.h"
-
-namespace CLI {
-class App;
-}
+#include "base/error.h"
+#include "cli/verb.h"
 
 namespace oomdb {
 
-// Each adds its subcommand to `app`, with options, help and an example that runs. When the command
-// line names the subcommand, its callback does the work while `app` parses; it throws Error, or
-// writes to `exit_code` what the program is to exit with when that is not kClean. Both references
-// must outlive the parsing.
-void RegisterIngest(CLI::App& app, ExitCode& exit_code);
-void RegisterReport(CLI::App& app, ExitCode& exit_code);
-void RegisterQuery(CLI::App& app, ExitCode& exit_code);
-void RegisterList(CLI::App& app, ExitCode& exit_code);
-void RegisterShow(CLI::App& app, ExitCode& exit_code);
-void RegisterCheck(CLI::App& app, ExitCode& exit_code);
-void RegisterMerge(CLI::App& app, ExitCode& exit_code);
-void RegisterForget(CLI::App& app, ExitCode& exit_code);
-void RegisterHosts(CLI::App& app, ExitCode& exit_code);
-void RegisterCompare(CLI::App& app, ExitCode& exit_code);
-void RegisterSweep(CLI::App& app, ExitCode& exit_code);
-void RegisterSelfTest(CLI::App& app, ExitCode& exit_code);
+// Each adds its verb, with options, help and an example that runs. When the command line names it,
+// it does its work while the command line is read; it throws Error, or writes to `exit_code` what
+// the program is to exit with when that is not kClean. `exit_code` must outlive the reading.
+void RegisterIngest(Verbs& verbs, ExitCode& exit_code);
+void RegisterReport(Verbs& verbs, ExitCode& exit_code);
+void RegisterQuery(Verbs& verbs, ExitCode& exit_code);
+void RegisterList(Verbs& verbs, ExitCode& exit_code);
+void RegisterShow(Verbs& verbs, ExitCode& exit_code);
+void RegisterCheck(Verbs& verbs, ExitCode& exit_code);
+void RegisterMerge(Verbs& verbs, ExitCode& exit_code);
+void RegisterForget(Verbs& verbs, ExitCode& exit_code);
+void RegisterHosts(Verbs& verbs, ExitCode& exit_code);
+void RegisterCompare(Verbs& verbs, ExitCode& exit_code);
+void RegisterSweep(Verbs& verbs, ExitCode& exit_code);
+void RegisterSelfTest(Verbs& verbs, ExitCode& exit_code);
 
 }  // namespace oomdb
 

@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "cli/interrupt.h"
-#include "cli/terminal.h"
 #include "queries/catalogue.h"
+#include "render/terminal.h"
 
 namespace oomdb {
 namespace {
@@ -18,15 +18,16 @@ constexpr std::chrono::seconds kSilence(2);
 
 Database OpenToWrite(const std::string& path, bool must_exist) {
   const auto said = std::make_shared<bool>(false);
-  return Database::OpenForIngest(
-      path, Catalogue::Get().views(), must_exist, [path, said](std::chrono::milliseconds waited) {
-        if (StopRequested()) return false;
-        if (waited > kSilence && !*said) {
-          *said = true;
-          std::cerr << "oomdb: waits for another program that uses " << Sanitize(path) << std::endl;
-        }
-        return true;
-      });
+  return Database::OpenForIngest(path, Catalogue::Get().views(), must_exist,
+                                 [path, said](std::chrono::milliseconds waited) {
+                                   if (StopRequested()) return false;
+                                   if (waited > kSilence && !*said) {
+                                     *said = true;
+                                     std::cerr << "oomdb: waiting for another program that uses "
+                                               << Sanitize(path) << std::endl;
+                                   }
+                                   return true;
+                                 });
 }
 
 }  // namespace oomdb

@@ -1,11 +1,14 @@
 #include "queries/catalogue.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <tuple>
 #include <utility>
 
-#include "ingest/base/error.h"
+#include "base/error.h"
 #include "queries/generated_views.h"
+#include "queries/rule_file.h"
 
 namespace oomdb {
 
@@ -15,7 +18,7 @@ std::span<const EmbeddedFile> EmbeddedQueries();
 Catalogue::Catalogue(std::span<const EmbeddedFile> files) {
   for (const EmbeddedFile& file : files) {
     try {
-      entries_.push_back(ReadViewFile(file));
+      for (CatalogueEntry& entry : ReadViewFile(file)) entries_.push_back(std::move(entry));
     } catch (const Error& error) {
       problems_.emplace_back(error.what());
     }
@@ -23,12 +26,32 @@ Catalogue::Catalogue(std::span<const EmbeddedFile> files) {
   std::sort(entries_.begin(), entries_.end(), [](const CatalogueEntry& a, const CatalogueEntry& b) {
     return std::tie(a.kind, a.id) < std::tie(b.kind, b.id);
   });
+  CheckRules();
   AddGenerated();
   for (size_t i = 0; i < entries_.size(); ++i) {
     if (Find(entries_[i].id) != &entries_[i]) {
       problems_.push_back(entries_[i].path + ": another file has the same id");
     } else {
       views_.push_back({entries_[i].id, entries_[i].select});
+    }
+  }
+}
+
+// What one file can't know of the others.
+void Catalogue::CheckRules() {
+  std::map<int, std::string> ranks;
+  for (const CatalogueEntry& entry : entries_) {
+    if (entry.kind != ViewKind::kRule) continue;
+    if (entry.rank > 0 && !ranks.emplace(entry.rank, entry.id).second) {
+      problems_.push_back(
+          fmt::format("{}: {} has the rank {} too", entry.path, ranks[entry.rank], entry.rank));
+    }
+    for (const std::string& cause : entry.explained_by) {
+      const CatalogueEntry* const found = Find(cause);
+      if (found == nullptr || found->kind != ViewKind::kRule || cause == entry.id) {
+        problems_.push_back(
+            fmt::format("{}: `explained by`: {} is not another rule", entry.path, cause));
+      }
     }
   }
 }

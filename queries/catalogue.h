@@ -1,40 +1,68 @@
 // What the SQL files of this room say about themselves, and the views that follow from all of them.
 //
-// One file is one view. Where it lies says what it is:
-//   facts/…, compare/…              building blocks, for people too
-//   diagnoses/<rule>.sql            a rule: one row per finding
-//   diagnoses/items/<rule>_items.sql        the evidence behind its findings
-//   diagnoses/remedies/<rule>_remedies.sql  what to do about them
-// To add a rule: add its file (and its cases). The header of a file, before its CREATE VIEW, is
-// read here:
+// Where a file lies says what it is:
+//   facts/…, report/…, compare/…, check/…   one view each: building blocks, for people too
+//   rules/<rule>.sql                a rule, with all that belongs to it, in this order:
+//     <rule>            one row per finding
+//     <rule>_items      optional: the evidence behind its findings
+//     <rule>_remedies   optional: what to do about them
+//     <rule>_quiet      optional: one row where it had its evidence, for when it found nothing
+// To add a rule: add its file (and its cases). Each statement has a header, comment lines before
+// its CREATE VIEW, which is read here. Facts need id, title and columns:
 //   -- id: NAME
 //   -- title: …
-//   -- asks: … / -- needs: … / -- tags: … / -- severity: … / -- cause: …
 //   -- columns:
 //   --   name: meaning (unit)
-//   -- how to read: …
-//   -- next: …
 //   -- empty without: TABLE (the view has no rows where that stored table has none: then a report
 //   --   doesn't compute it)
-// A text may go on in lines that begin with `--   `. Facts need id, title and columns, rules all of
-// it.
+// A text may go on in lines that begin with `--   `, in a block with `--     `. A rule needs, too:
+//   -- asks: … / -- needs: … / -- tags: … / -- severity: … / -- cause: … / -- how to read: … /
+//   -- next: …
+//   -- rank: N               its place among findings of equal severity, from 1; no two have one
+//   -- says: TEMPLATE        the column title of its findings (queries/words.h has the grammar)
+//   -- detail: TEMPLATE      their column detail
+// and may say:
+//   -- hint: yes             a suggestion, never the verdict of a report
+//   -- explained by: a, b    where one of these rules fires for the same thing, a report folds it
+//   -- quiet: TEMPLATE       over the columns of <rule>_quiet: what a report says when the rule had
+//   --   its evidence and found nothing
+// Any view may have text columns made of templates; a template may name them as its columns:
+//   -- words NAME: TEMPLATE
+//   -- words NAME by COLUMN: (chosen by a text column; NULL for a key without a line)
+//   --   KEY: TEMPLATE
+// In rules/ the columns that all rules have are known (queries/rule_file.cc); `columns` lists only
+// others, and those that mean something special. What a statement gives and nobody lists is for
+// templates alone.
 //
 // `findings`, `finding_items`, `remedies` and `rules` are generated from the rules.
 #ifndef OOMDB_QUERIES_CATALOGUE_H_
 #define OOMDB_QUERIES_CATALOGUE_H_
 
+#include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "queries/words.h"
 #include "schema/database.h"
 #include "schema/embedded.h"
 
 namespace oomdb {
 
-enum class ViewKind { kFact, kCompare, kRule, kItems, kRemedies, kGenerated };
+enum class ViewKind {
+  kFact,
+  kReport,
+  kCompare,
+  kCheck,
+  kRule,
+  kItems,
+  kRemedies,
+  kQuiet,
+  kGenerated
+};
 
 struct ColumnMeaning {
   std::string name;
@@ -55,7 +83,13 @@ struct CatalogueEntry {
   std::string how_to_read;
   std::string next;
   std::string empty_without;  // A table's name; empty: nothing is said.
-  std::string select;         // What follows CREATE VIEW <id> AS.
+  // Of rules. Their templates name columns of the view; `quiet` names those of <id>_quiet.
+  int rank = 0;  // From 1.
+  bool hint = false;
+  std::vector<std::string> explained_by;
+  Template says, detail, quiet;
+  std::map<std::string, Template, std::less<>> words;  // Text columns made of words.
+  std::string select;                                  // What follows CREATE VIEW <id> AS.
 };
 
 class Catalogue {
@@ -77,16 +111,13 @@ class Catalogue {
   const std::vector<std::string>& problems() const { return problems_; }
 
  private:
+  void CheckRules();
   void AddGenerated();
 
   std::vector<CatalogueEntry> entries_;
   std::vector<ViewDefinition> views_;
   std::vector<std::string> problems_;
 };
-
-// Reads one file. Throws Error, naming the file, when its header or its statement isn't as
-// described above.
-CatalogueEntry ReadViewFile(const EmbeddedFile& file);
 
 }  // namespace oomdb
 

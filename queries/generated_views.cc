@@ -117,13 +117,14 @@ CatalogueEntry Remedies(const std::vector<CatalogueEntry>& entries) {
       {"cost", "what it costs"},
       {"changes_results", "1 when the program's numbers change, 0 when not"},
       {"evidence", "measured, read or inferred"},
+      {"remedy", "its key, the same in every rule (see remedy_kinds)"},
   };
   std::vector<std::string> selects;
   for (const CatalogueEntry& entry : entries) {
     if (entry.kind != ViewKind::kRemedies) continue;
     selects.push_back(
         fmt::format("SELECT {} AS finding_id, position, fix, saving_bytes, needs_bytes, fits, "
-                    "cost, changes_results, evidence FROM {}",
+                    "cost, changes_results, evidence, remedy FROM {}",
                     FindingId(RuleOf(entry)), entry.id));
   }
   view.select = Union(selects, NoRows(view.columns));
@@ -135,17 +136,33 @@ CatalogueEntry RulesView(const std::vector<CatalogueEntry>& entries) {
   view.id = "rules";
   view.title = "The rules there are";
   view.columns = {
-      {"rule", "its name, which is also its view's"}, {"title", "what it says"},
-      {"asks", "the question that it answers"},       {"cause", "why that happens"},
+      {"rule", "its name, which is also its view's"},
+      {"title", "what it says"},
+      {"asks", "the question that it answers"},
+      {"cause", "why that happens"},
       {"how_to_read", "what its numbers mean"},
+      {"rule_rank", "its place among findings of equal severity, from 1"},
+      {"severity", "how bad its findings are, and when"},
+      {"hint", "1 when it is a suggestion, never the verdict of a report, else 0"},
+      {"explained_by",
+       "rules that explain it where they fire for the same thing; NULL when there are none"},
+      {"needs", "the evidence that it needs"},
+      {"tags", "what it is about"},
   };
   std::vector<std::string> selects;
   for (const CatalogueEntry& entry : entries) {
     if (entry.kind != ViewKind::kRule) continue;
-    selects.push_back(
-        fmt::format("SELECT {} AS rule, {} AS title, {} AS asks, {} AS cause, {} AS how_to_read",
-                    Quote(entry.id), Quote(entry.title), Quote(entry.asks), Quote(entry.cause),
-                    Quote(entry.how_to_read)));
+    std::string explained_by;
+    for (const std::string& cause : entry.explained_by) {
+      explained_by += (explained_by.empty() ? "" : ", ") + cause;
+    }
+    selects.push_back(fmt::format(
+        "SELECT {} AS rule, {} AS title, {} AS asks, {} AS cause, {} AS how_to_read, {} AS "
+        "rule_rank, {} AS severity, {} AS hint, {} AS explained_by, {} AS needs, {} AS tags",
+        Quote(entry.id), Quote(entry.title), Quote(entry.asks), Quote(entry.cause),
+        Quote(entry.how_to_read), entry.rank, Quote(entry.severity), entry.hint ? 1 : 0,
+        explained_by.empty() ? "CAST(NULL AS VARCHAR(100))" : Quote(explained_by),
+        Quote(entry.needs), Quote(entry.tags)));
   }
   view.select = Union(selects, NoRows(view.columns));
   return view;
@@ -169,6 +186,7 @@ std::string_view RuleOf(const CatalogueEntry& entry) {
       return id;
     case ViewKind::kItems:
     case ViewKind::kRemedies:
+    case ViewKind::kQuiet:
       return id.substr(0, id.rfind('_'));
     default:
       return {};

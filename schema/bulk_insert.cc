@@ -4,10 +4,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <stdexcept>
 #include <utility>
 
+#include "schema/text.h"
+
 namespace oomdb {
+
+SqlValue TextOrNull(std::string_view text) {
+  return text.empty() ? SqlValue() : SqlValue(CleanText(text));
+}
+
 void SqlValue::Bind(SQLite::Statement& statement, int index) const {
   if (const auto* number = std::get_if<int64_t>(&value_)) {
     statement.bind(index, *number);
@@ -21,24 +29,40 @@ void SqlValue::Bind(SQLite::Statement& statement, int index) const {
   }
 }
 
-BulkInsert::BulkInsert(StatementCache& statements, const std::string& table,
-                       const std::string& columns)
-    : statements_(statements),
-      // Without OR ROLLBACK SQLite keeps a journal for each statement of several rows, to undo it
-      // alone: a third of the time that storing takes.
-      head_(fmt::format("INSERT OR ROLLBACK INTO {} ({}) VALUES ", table, columns)),
-      column_count_(static_cast<int>(std::count(columns.begin(), columns.end(), ',')) + 1) {}
+BulkInsert::BulkInsert(StatementCache& statements, std::string table)
+    : statements_(statements), table_(std::move(table)) {}
 
-void BulkInsert::Add(std::initializer_list<SqlValue> row) {
-  if (static_cast<int>(row.size()) != column_count_)
-    throw std::logic_error(head_ + ": wrong number of cells");
-  waiting_.insert(waiting_.end(), row.begin(), row.end());
+BulkInsert::BulkInsert(StatementCache& statements, std::string table, const std::string& columns)
+    : BulkInsert(statements, std::move(table)) {
+  NameColumns(columns);
+}
+
+void BulkInsert::NameColumns(const std::string& columns) {
+  // Without OR ROLLBACK SQLite keeps a journal for each statement of several rows, to undo it
+  // alone: a third of the time that storing takes.
+  head_ = fmt::format("INSERT OR ROLLBACK INTO {} ({}) VALUES ", table_, columns);
+  column_count_ = static_cast<int>(std::count(columns.begin(), columns.end(), ',')) + 1;
+}
+
+void BulkInsert::Add(std::initializer_list<Cell> row) {
+  if (columns_.empty()) {
+    for (const Cell& cell : row) columns_.push_back(cell.column);
+    NameColumns(fmt::format("{}", fmt::join(columns_, ", ")));
+  }
+  // The same literals for nearly every row: then their places tell.
+  const bool same =
+      std::equal(row.begin(), row.end(), columns_.begin(), columns_.end(),
+                 [](const Cell& cell, const char* column) {
+                   return cell.column == column || std::strcmp(cell.column, column) == 0;
+                 });
+  if (!same) throw std::logic_error(table_ + ": a row of other columns than those before it");
+  for (const Cell& cell : row) waiting_.push_back(std::move(cell.value));
   FlushFullBatch();
 }
 
 void BulkInsert::Add(std::vector<SqlValue> row) {
   if (static_cast<int>(row.size()) != column_count_)
-    throw std::logic_error(head_ + ": wrong number of cells");
+    throw std::logic_error(table_ + ": wrong number of cells");
   for (SqlValue& cell : row) waiting_.push_back(std::move(cell));
   FlushFullBatch();
 }
@@ -50,6 +74,7 @@ void BulkInsert::FlushFullBatch() {
 }
 
 void BulkInsert::Flush() {
+  if (waiting_.empty()) return;
   // In halves of a batch, so that a table has few statements, which are prepared once.
   size_t first = 0;
   for (int rows = kRowsPerStatement; rows > 0; rows /= 2) {

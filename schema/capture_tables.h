@@ -1,4 +1,5 @@
-// The tables that the rows of a capture go to, with the columns that its writer fills in.
+// The tables that the rows of a capture go to. Their columns stand beside the values, in
+// capture_writer.cc.
 #ifndef OOMDB_SCHEMA_CAPTURE_TABLES_H_
 #define OOMDB_SCHEMA_CAPTURE_TABLES_H_
 

@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "ingest/base/phases.h"
+#include "ingest/derived/failed_starts.h"
+#include "ingest/derived/module_starts.h"
 #include "ingest/plan/plan.h"
-#include "ingest/starts/failed_starts.h"
-#include "ingest/starts/module_starts.h"
 #include "schema/bulk_insert.h"
 #include "schema/capture_tables.h"
 #include "schema/plan_writer.h"
@@ -25,12 +25,8 @@ namespace {
 // Issues that the summary carries; all of them are stored.
 constexpr size_t kMaxSummaryIssues = 20;
 
-SqlValue Text(std::string_view text) {
-  return text.empty() ? SqlValue() : SqlValue(CleanText(text));
-}
-
 SqlValue OptionalText(const std::optional<std::string>& text) {
-  return text.has_value() ? Text(*text) : SqlValue();
+  return text.has_value() ? TextOrNull(*text) : SqlValue();
 }
 
 int64_t NowUnixNs() {
@@ -151,8 +147,13 @@ void CaptureWriter::Add(const CaptureFact& fact) {
 
 void CaptureWriter::Add(const IssueFact& fact) {
   const InPhase writing(Phase::kWrite);
-  state_->tables.issues.Add(
-      {summary_.capture_id, fact.severity, CleanText(fact.what), Text(fact.detail), fact.count});
+  state_->tables.issues.Add({
+      {"capture_id", summary_.capture_id},
+      {"severity", fact.severity},
+      {"what", CleanText(fact.what)},
+      {"detail", TextOrNull(fact.detail)},
+      {"count", fact.count},
+  });
   ++summary_.issue_count;
   summary_.damaged = summary_.damaged || fact.severity == "error";
   if (summary_.issues.size() < kMaxSummaryIssues) summary_.issues.push_back(fact);
@@ -160,9 +161,16 @@ void CaptureWriter::Add(const IssueFact& fact) {
 
 void CaptureWriter::Add(const DeviceFact& fact) {
   const InPhase writing(Phase::kWrite);
-  state_->tables.devices.Add({NextId(kDevice), summary_.capture_id, fact.ordinal,
-                              fact.local_ordinal, fact.kind, Text(fact.name), Text(fact.vendor),
-                              fact.memory_bytes});
+  state_->tables.devices.Add({
+      {"device_id", NextId(kDevice)},
+      {"capture_id", summary_.capture_id},
+      {"ordinal", fact.ordinal},
+      {"local_ordinal", fact.local_ordinal},
+      {"kind", fact.kind},
+      {"name", TextOrNull(fact.name)},
+      {"vendor", TextOrNull(fact.vendor)},
+      {"memory_bytes", fact.memory_bytes},
+  });
 }
 
 void CaptureWriter::Add(const ModuleFact& fact) {
@@ -173,20 +181,38 @@ void CaptureWriter::Add(const ModuleFact& fact) {
     plan_id = state_->plans.Write(fact.hlo_hash, *fact.plan);
     has_plan_ = has_plan_ || fact.plan->has_buffer_assignment;
   }
-  state_->tables.modules.Add({NextId(kModule), summary_.capture_id, plan_id, fact.program_id,
-                              CleanText(fact.name), Text(fact.hlo_hash), Text(fact.platform),
-                              fact.execution_count});
+  state_->tables.modules.Add({
+      {"module_id", NextId(kModule)},
+      {"capture_id", summary_.capture_id},
+      {"plan_id", plan_id},
+      {"program_id", fact.program_id},
+      {"name", CleanText(fact.name)},
+      {"fingerprint", TextOrNull(fact.hlo_hash)},
+      {"platform", TextOrNull(fact.platform)},
+      {"execution_count", fact.execution_count},
+  });
 }
 
 void CaptureWriter::Add(const AllocatorFact& fact) {
   const InPhase writing(Phase::kWrite);
   state_->starts.Add(fact);
-  state_->tables.allocators.Add(
-      {NextId(kAllocator), summary_.capture_id, Id(kDevice, fact.device), CleanText(fact.name),
-       fact.capacity_bytes, fact.peak_bytes, fact.capture_peak_bytes, fact.in_use_first_bytes,
-       fact.in_use_last_bytes, fact.before_capture_bytes, fact.allocation_count,
-       fact.deallocation_count, fact.reconciliation_breaks, fact.last_available_bytes,
-       fact.last_fragmentation});
+  state_->tables.allocators.Add({
+      {"allocator_id", NextId(kAllocator)},
+      {"capture_id", summary_.capture_id},
+      {"device_id", Id(kDevice, fact.device)},
+      {"name", CleanText(fact.name)},
+      {"capacity_bytes", fact.capacity_bytes},
+      {"peak_bytes", fact.peak_bytes},
+      {"capture_peak_bytes", fact.capture_peak_bytes},
+      {"in_use_first_bytes", fact.in_use_first_bytes},
+      {"in_use_last_bytes", fact.in_use_last_bytes},
+      {"before_capture_bytes", fact.before_capture_bytes},
+      {"allocation_count", fact.allocation_count},
+      {"deallocation_count", fact.deallocation_count},
+      {"reconciliation_breaks", fact.reconciliation_breaks},
+      {"last_available_bytes", fact.last_available_bytes},
+      {"last_fragmentation", fact.last_fragmentation},
+  });
 }
 
 void CaptureWriter::Add(const ExecutionFact& fact) {
@@ -196,26 +222,28 @@ void CaptureWriter::Add(const ExecutionFact& fact) {
   std::optional<int64_t> launched;
   if (fact.launched.has_value()) launched = *fact.launched;
   const int64_t failed = fact.launched.has_value() && !*fact.launched;
-  state_->tables.executions.Add({NextId(kExecution),
-                                 summary_.capture_id,
-                                 Id(kDevice, fact.device),
-                                 Id(kModule, fact.module),
-                                 state_->strings.Intern(fact.module_name),
-                                 fact.sequence,
-                                 fact.start_ns,
-                                 fact.end_ns,
-                                 launched,
-                                 failed,
-                                 fact.in_use_at_start_bytes,
-                                 fact.peak_in_use_bytes,
-                                 fact.output_bytes,
-                                 fact.temp_bytes,
-                                 fact.wait_ns,
-                                 Text(fact.wait_evidence),
-                                 fact.retry_count,
-                                 fact.failed_allocation_index,
-                                 state_->strings.Intern(fact.thread),
-                                 Id(kEvent, fact.launch_event)});
+  state_->tables.executions.Add({
+      {"execution_id", NextId(kExecution)},
+      {"capture_id", summary_.capture_id},
+      {"device_id", Id(kDevice, fact.device)},
+      {"module_id", Id(kModule, fact.module)},
+      {"module_name_id", state_->strings.Intern(fact.module_name)},
+      {"sequence", fact.sequence},
+      {"start_ns", fact.start_ns},
+      {"end_ns", fact.end_ns},
+      {"launched", launched},
+      {"failed", failed},
+      {"in_use_at_start_bytes", fact.in_use_at_start_bytes},
+      {"peak_in_use_bytes", fact.peak_in_use_bytes},
+      {"output_bytes", fact.output_bytes},
+      {"temp_bytes", fact.temp_bytes},
+      {"wait_ns", fact.wait_ns},
+      {"wait_evidence", TextOrNull(fact.wait_evidence)},
+      {"retry_count", fact.retry_count},
+      {"failed_allocation_index", fact.failed_allocation_index},
+      {"thread_id", state_->strings.Intern(fact.thread)},
+      {"launch_event_id", Id(kEvent, fact.launch_event)},
+  });
 }
 
 void CaptureWriter::Add(const AllocationFact& fact) {
@@ -226,12 +254,25 @@ void CaptureWriter::Add(const AllocationFact& fact) {
     const std::string_view origin = fact.origin.empty() ? "unknown" : std::string_view(fact.origin);
     state_->failed_starts.Add(fact, *state_->strings.Intern(origin));
   }
-  state_->tables.allocations.Add(
-      {NextId(kAllocation), summary_.capture_id, Id(kAllocator, fact.allocator), fact.address,
-       fact.requested_bytes, fact.bytes, fact.alloc_ns, fact.free_ns, fact.in_use_after_bytes,
-       fact.fragmentation, Id(kExecution, fact.execution), Id(kModule, fact.module),
-       fact.allocation_index, Text(fact.purpose), state_->strings.Intern(fact.origin),
-       Id(kEvent, fact.alloc_event), Id(kEvent, fact.free_event)});
+  state_->tables.allocations.Add({
+      {"allocation_id", NextId(kAllocation)},
+      {"capture_id", summary_.capture_id},
+      {"allocator_id", Id(kAllocator, fact.allocator)},
+      {"address", fact.address},
+      {"requested_bytes", fact.requested_bytes},
+      {"bytes", fact.bytes},
+      {"alloc_ns", fact.alloc_ns},
+      {"free_ns", fact.free_ns},
+      {"in_use_after_bytes", fact.in_use_after_bytes},
+      {"fragmentation", fact.fragmentation},
+      {"execution_id", Id(kExecution, fact.execution)},
+      {"module_id", Id(kModule, fact.module)},
+      {"allocation_index", fact.allocation_index},
+      {"purpose", TextOrNull(fact.purpose)},
+      {"origin_id", state_->strings.Intern(fact.origin)},
+      {"alloc_event_id", Id(kEvent, fact.alloc_event)},
+      {"free_event_id", Id(kEvent, fact.free_event)},
+  });
 }
 
 void CaptureWriter::Add(const HostEventFact& fact) {
@@ -240,9 +281,16 @@ void CaptureWriter::Add(const HostEventFact& fact) {
   const auto intern = [&](std::string_view text) {
     return state_->strings.Intern(text.empty() ? "?" : text);
   };
-  state_->tables.events.Add({NextId(kEvent), summary_.capture_id, intern(fact.thread),
-                             intern(fact.name), fact.start_ns, fact.end_ns, Id(kEvent, fact.parent),
-                             Id(kExecution, fact.execution)});
+  state_->tables.events.Add({
+      {"event_id", NextId(kEvent)},
+      {"capture_id", summary_.capture_id},
+      {"thread_id", intern(fact.thread)},
+      {"name_id", intern(fact.name)},
+      {"start_ns", fact.start_ns},
+      {"end_ns", fact.end_ns},
+      {"parent_id", Id(kEvent, fact.parent)},
+      {"execution_id", Id(kExecution, fact.execution)},
+  });
 }
 
 void CaptureWriter::Add(const OomEventFact& fact) {
@@ -252,59 +300,88 @@ void CaptureWriter::Add(const OomEventFact& fact) {
   if (fact.fatal.has_value()) fatal = *fact.fatal;
   summary_.fatal_oom_events += fatal.value_or(0);
   summary_.advice_oom_events += fatal.value_or(1) == 0;
-  state_->tables.oom_events.Add({NextId(kOomEvent),
-                                 summary_.capture_id,
-                                 fact.line,
-                                 Text(fact.kind),
-                                 fatal,
-                                 Text(fact.error_code),
-                                 Text(fact.memory_space),
-                                 fact.device,
-                                 Text(fact.allocator),
-                                 Text(fact.module_name),
-                                 fact.requested_bytes,
-                                 fact.capacity_bytes,
-                                 fact.used_bytes,
-                                 fact.exceeded_bytes,
-                                 fact.total_bytes,
-                                 fact.reserved_bytes,
-                                 fact.program_bytes,
-                                 fact.arguments_bytes,
-                                 fact.temp_bytes,
-                                 fact.output_bytes,
-                                 fact.alias_bytes,
-                                 fact.constant_bytes,
-                                 fact.free_bytes,
-                                 fact.largest_free_bytes,
-                                 fact.fragmentation_bytes,
-                                 fact.tensor_core_bytes,
-                                 fact.sparse_core_bytes,
-                                 fact.repeat_count,
-                                 Text(fact.message)});
+  state_->tables.oom_events.Add({
+      {"oom_event_id", NextId(kOomEvent)},
+      {"capture_id", summary_.capture_id},
+      {"line", fact.line},
+      {"kind", TextOrNull(fact.kind)},
+      {"form", TextOrNull(fact.form)},
+      {"fatal", fatal},
+      {"error_code", TextOrNull(fact.error_code)},
+      {"memory_space", TextOrNull(fact.memory_space)},
+      {"device", fact.device},
+      {"allocator", TextOrNull(fact.allocator)},
+      {"module_name", TextOrNull(fact.module_name)},
+      {"requested_bytes", fact.requested_bytes},
+      {"capacity_bytes", fact.capacity_bytes},
+      {"used_bytes", fact.used_bytes},
+      {"exceeded_bytes", fact.exceeded_bytes},
+      {"total_bytes", fact.total_bytes},
+      {"reserved_bytes", fact.reserved_bytes},
+      {"program_bytes", fact.program_bytes},
+      {"arguments_bytes", fact.arguments_bytes},
+      {"temp_bytes", fact.temp_bytes},
+      {"output_bytes", fact.output_bytes},
+      {"alias_bytes", fact.alias_bytes},
+      {"constant_bytes", fact.constant_bytes},
+      {"free_bytes", fact.free_bytes},
+      {"largest_free_bytes", fact.largest_free_bytes},
+      {"fragmentation_bytes", fact.fragmentation_bytes},
+      {"tensor_core_bytes", fact.tensor_core_bytes},
+      {"sparse_core_bytes", fact.sparse_core_bytes},
+      {"repeat_count", fact.repeat_count},
+      {"message", TextOrNull(fact.message)},
+  });
 }
 
 void CaptureWriter::Add(const OomBufferFact& fact) {
   const InPhase writing(Phase::kWrite);
-  state_->tables.oom_buffers.Add(
-      {Id(kOomEvent, fact.event), fact.position, fact.bytes, fact.unpadded_bytes,
-       fact.padding_bytes, Text(fact.shape), Text(fact.op_name), Text(fact.source_file),
-       fact.source_line, Text(fact.label), Text(fact.allocation_type), Text(fact.plain_shape),
-       fact.dense_bytes, fact.tiled_bytes, fact.count});
+  state_->tables.oom_buffers.Add({
+      {"oom_event_id", Id(kOomEvent, fact.event)},
+      {"position", fact.position},
+      {"bytes", fact.bytes},
+      {"unpadded_bytes", fact.unpadded_bytes},
+      {"padding_bytes", fact.padding_bytes},
+      {"shape", TextOrNull(fact.shape)},
+      {"op_name", TextOrNull(fact.op_name)},
+      {"source_file", TextOrNull(fact.source_file)},
+      {"source_line", fact.source_line},
+      {"label", TextOrNull(fact.label)},
+      {"allocation_type", TextOrNull(fact.allocation_type)},
+      {"plain_shape", TextOrNull(fact.plain_shape)},
+      {"dense_bytes", fact.dense_bytes},
+      {"tiled_bytes", fact.tiled_bytes},
+      {"count", fact.count},
+  });
 }
 
 void CaptureWriter::Add(const OomChunkFact& fact) {
   const InPhase writing(Phase::kWrite);
-  state_->tables.oom_chunks.Add({Id(kOomEvent, fact.event), fact.position, fact.region,
-                                 fact.address, fact.bytes, static_cast<int64_t>(fact.in_use),
-                                 Text(fact.op_name)});
+  state_->tables.oom_chunks.Add({
+      {"oom_event_id", Id(kOomEvent, fact.event)},
+      {"position", fact.position},
+      {"region", fact.region},
+      {"address", fact.address},
+      {"bytes", fact.bytes},
+      {"in_use", static_cast<int64_t>(fact.in_use)},
+      {"op_name", TextOrNull(fact.op_name)},
+  });
 }
 
 void CaptureWriter::Add(const ProfileSampleFact& fact) {
   const InPhase writing(Phase::kWrite);
   ++summary_.samples;
-  state_->tables.samples.Add({summary_.capture_id, Text(fact.kind), Text(fact.device), fact.bytes,
-                              fact.count, Text(fact.stack), Text(fact.source_file),
-                              fact.source_line, Text(fact.function_name)});
+  state_->tables.samples.Add({
+      {"capture_id", summary_.capture_id},
+      {"kind", TextOrNull(fact.kind)},
+      {"device", TextOrNull(fact.device)},
+      {"bytes", fact.bytes},
+      {"count", fact.count},
+      {"stack", TextOrNull(fact.stack)},
+      {"source_file", TextOrNull(fact.source_file)},
+      {"source_line", fact.source_line},
+      {"function_name", TextOrNull(fact.function_name)},
+  });
 }
 
 void CaptureWriter::WriteLabels(const std::optional<std::string>& run,
@@ -346,16 +423,31 @@ void CaptureWriter::WriteStarts() {
   for (const ModuleStarts& module : state_->starts.Build()) {
     const int64_t device_id = Id(kDevice, module.device);
     const int64_t module_id = Id(kModule, module.module);
-    state_->tables.module_starts.Add(
-        {summary_.capture_id, device_id, module_id, Id(kAllocator, module.allocator),
-         module.executions, module.first_start_ns, module.last_start_ns, module.first_in_use_bytes,
-         module.last_in_use_bytes, module.floor_rise_bytes, int64_t{module.fell_before},
-         int64_t{module.recurs}, whole ? SqlValue(module.survivor_bytes) : SqlValue(),
-         whole ? SqlValue(module.own_output_bytes) : SqlValue()});
+    state_->tables.module_starts.Add({
+        {"capture_id", summary_.capture_id},
+        {"device_id", device_id},
+        {"module_id", module_id},
+        {"allocator_id", Id(kAllocator, module.allocator)},
+        {"executions", module.executions},
+        {"first_start_ns", module.first_start_ns},
+        {"last_start_ns", module.last_start_ns},
+        {"first_in_use_bytes", module.first_in_use_bytes},
+        {"last_in_use_bytes", module.last_in_use_bytes},
+        {"floor_rise_bytes", module.floor_rise_bytes},
+        {"fell_before", int64_t{module.fell_before}},
+        {"recurs", int64_t{module.recurs}},
+        {"survivor_bytes", whole ? SqlValue(module.survivor_bytes) : SqlValue()},
+        {"own_output_bytes", whole ? SqlValue(module.own_output_bytes) : SqlValue()},
+    });
     for (const StartRise& rise : module.rises) {
-      state_->tables.start_rises.Add({summary_.capture_id, device_id, module_id, rise.place,
-                                      rise.rise_bytes,
-                                      whole ? SqlValue(rise.kept_bytes) : SqlValue()});
+      state_->tables.start_rises.Add({
+          {"capture_id", summary_.capture_id},
+          {"device_id", device_id},
+          {"module_id", module_id},
+          {"place", rise.place},
+          {"rise_bytes", rise.rise_bytes},
+          {"kept_bytes", whole ? SqlValue(rise.kept_bytes) : SqlValue()},
+      });
     }
   }
 }
@@ -364,8 +456,13 @@ void CaptureWriter::WriteFailedLive() {
   // On a truncated capture nothing is known to have failed.
   if (capture_->truncated) return;
   for (const FailedLive& group : state_->failed_starts.Build(state_->starts.Pools())) {
-    state_->tables.failed_live.Add({summary_.capture_id, Id(kExecution, group.execution),
-                                    group.origin_id, group.bytes, group.count});
+    state_->tables.failed_live.Add({
+        {"capture_id", summary_.capture_id},
+        {"execution_id", Id(kExecution, group.execution)},
+        {"origin_id", group.origin_id},
+        {"bytes", group.bytes},
+        {"count", group.count},
+    });
   }
 }
 
@@ -383,12 +480,23 @@ CaptureSummary CaptureWriter::Commit(const std::map<std::string, std::string>& l
   summary_.truncated = capture_->truncated;
   summary_.run = source_.run;
   summary_.host = source_.host.has_value() ? source_.host : own_host;
-  state_->tables.captures.Add(
-      {summary_.capture_id, OptionalText(summary_.run), OptionalText(summary_.host),
-       capture_->process_index, CleanText(source_.path), source_.content_hash, source_.bytes,
-       summary_.kind, std::string(summary_.truncated ? "truncated" : "complete"), Text(note),
-       Text(capture_->jax_version), capture_->started_unix_ns, capture_->duration_ns, NowUnixNs(),
-       std::string(kVersion)});
+  state_->tables.captures.Add({
+      {"capture_id", summary_.capture_id},
+      {"run", OptionalText(summary_.run)},
+      {"host", OptionalText(summary_.host)},
+      {"process_index", capture_->process_index},
+      {"path", CleanText(source_.path)},
+      {"content_hash", source_.content_hash},
+      {"bytes", source_.bytes},
+      {"kind", summary_.kind},
+      {"status", std::string(summary_.truncated ? "truncated" : "complete")},
+      {"format_note", TextOrNull(note)},
+      {"jax_version", TextOrNull(capture_->jax_version)},
+      {"started_unix_ns", capture_->started_unix_ns},
+      {"duration_ns", capture_->duration_ns},
+      {"ingested_unix_ns", NowUnixNs()},
+      {"ingester_version", std::string(kVersion)},
+  });
   Flush();
   WriteLabels(summary_.run, labels);
   state_->Commit();

@@ -42,7 +42,7 @@ struct CaptureSummary {
   int64_t executions = 0;
   int64_t allocations = 0;
   int64_t events = 0;
-  int64_t oom_events = 0;  // Failures and advice that an error text tells of ...
+  int64_t oom_events = 0;  // All that an error log says ...
   int64_t fatal_oom_events = 0;
   int64_t advice_oom_events = 0;
   int64_t samples = 0;            // Of a device memory profile.

@@ -20,7 +20,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ingest/base/error.h"
+#include "base/error.h"
 #include "schema/statement_cache.h"
 
 namespace SQLite {

@@ -25,7 +25,7 @@ void AppendSentence(std::string* text, std::string_view more) {
 }
 
 // `code` is one line between the parentheses of CREATE TABLE: its column definitions are separated
-// by commas outside parentheses. Constraints of the table are no columns.
+// by commas outside parentheses. Constraints of the table are not columns.
 std::vector<std::string> ColumnNames(std::string_view code) {
   static constexpr std::array<std::string_view, 5> kConstraints = {"PRIMARY", "UNIQUE", "CHECK",
                                                                    "FOREIGN", "CONSTRAINT"};

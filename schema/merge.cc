@@ -165,7 +165,7 @@ class Merge {
   }
 
   void ChoosePlans() {
-    const IdMap& captures = ids_["captures"];
+    const MergedIds& captures = ids_["captures"];
     int64_t next = FirstFreeId("stored_plans", "plan_id");
     SQLite::Statement used(in_,
                            "SELECT DISTINCT m.plan_id, p.hlo_hash, m.capture_id FROM "
@@ -191,7 +191,7 @@ class Merge {
   }
 
   // The owners whose rows come along: of the plans, only those that `out` hadn't.
-  const IdMap& Owners(const MergeTable& table) {
+  const MergedIds& Owners(const MergeTable& table) {
     const std::string& target = table.columns[*table.owner].target;
     return target == "stored_plans" ? new_plans_ : ids_[target];
   }
@@ -199,8 +199,8 @@ class Merge {
   void AssignIds(const MergeTable& table) {
     const std::string& key = table.columns[*table.key].name;
     int64_t next = FirstFreeId(table.name, key);
-    const IdMap& owners = Owners(table);
-    IdMap& ids = ids_[table.name];
+    const MergedIds& owners = Owners(table);
+    MergedIds& ids = ids_[table.name];
     SQLite::Statement query(in_, fmt::format("SELECT {0}, {1} FROM main.{2} ORDER BY {0}", key,
                                              table.columns[*table.owner].name, table.name));
     while (query.executeStep()) {
@@ -216,9 +216,9 @@ class Merge {
     SQLite::Statement query(
         in_, fmt::format("SELECT {} FROM main.{} ORDER BY {}", names, table.name, table.order));
     const size_t deciding = table.owner.value_or(table.key.value_or(0));
-    const IdMap& chosen = table.owner.has_value()        ? Owners(table)
-                          : table.name == "stored_plans" ? new_plans_
-                                                         : ids_[table.name];
+    const MergedIds& chosen = table.owner.has_value()        ? Owners(table)
+                              : table.name == "stored_plans" ? new_plans_
+                                                             : ids_[table.name];
     int64_t seen = 0;
     while (query.executeStep()) {
       if (++seen % 1024 == 0) Look();
@@ -329,8 +329,8 @@ class Merge {
   const std::atomic<bool>* const stop_;
   StringTable strings_;
   const std::vector<MergeTable> tables_;
-  std::map<std::string, IdMap> ids_;  // By table.
-  IdMap new_plans_;                   // Of ids_["stored_plans"], those that `out` hadn't.
+  std::map<std::string, MergedIds> ids_;  // By table.
+  MergedIds new_plans_;                   // Of ids_["stored_plans"], those that `out` hadn't.
   // By their capture id: the words of a capture of ours whose rows theirs replace.
   std::map<int64_t, std::vector<SqlValue>> kept_words_;
   std::unordered_map<int64_t, int64_t> string_ids_;

@@ -115,7 +115,7 @@ std::vector<MergeTable> ReadMergeTables() {
   return tables;
 }
 
-void IdMap::Add(int64_t from, int64_t to) {
+void MergedIds::Add(int64_t from, int64_t to) {
   if (!runs_.empty()) {
     Run& last = runs_.back();
     // Unsigned differences, not sums: an untrusted id may be the largest there is.
@@ -129,7 +129,7 @@ void IdMap::Add(int64_t from, int64_t to) {
   runs_.push_back({from, to, 1});
 }
 
-std::optional<int64_t> IdMap::Find(int64_t from) const {
+std::optional<int64_t> MergedIds::Find(int64_t from) const {
   const auto after =
       std::upper_bound(runs_.begin(), runs_.end(), from,
                        [](int64_t value, const Run& run) { return value < run.from; });

@@ -33,7 +33,7 @@ struct MergeTable {
 std::vector<MergeTable> ReadMergeTables();
 
 // Old ids to new ones. Ids come in long runs, so this stays small for millions of rows.
-class IdMap {
+class MergedIds {
  public:
   // `from` ascending from call to call.
   void Add(int64_t from, int64_t to);

@@ -6,7 +6,7 @@
 #include <charconv>
 #include <string>
 
-#include "ingest/base/error.h"
+#include "base/error.h"
 
 namespace oomdb {
 

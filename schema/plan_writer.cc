@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-#include "ingest/base/error.h"
+#include "base/error.h"
 #include "schema/text.h"
 
 namespace oomdb {
@@ -14,10 +14,6 @@ namespace {
 
 // A buffer's public id is module_id * 2^24 + position (queries/facts/buffers.sql).
 constexpr size_t kMaxBuffers = size_t{1} << 24;
-
-SqlValue Text(std::string_view text) {
-  return text.empty() ? SqlValue() : SqlValue(CleanText(text));
-}
 
 SqlValue Flag(bool flag) { return SqlValue(int64_t{flag}); }
 
@@ -36,30 +32,12 @@ PlanWriter::PlanWriter(StatementCache& statements, StringTable& strings)
     : strings_(strings),
       find_(statements.Get("SELECT plan_id FROM stored_plans WHERE hlo_hash = ?")),
       next_plan_id_(statements.Number("SELECT COALESCE(MAX(plan_id), 0) + 1 FROM stored_plans")),
-      plans_(statements, "stored_plans",
-             "plan_id, hlo_hash, instruction_count, remat_instruction_count, "
-             "remat_compute_count, parameter_count, parameter_bytes, donated_parameter_count, "
-             "donated_bytes, output_bytes, constant_bytes, temp_bytes, thread_local_bytes, "
-             "plan_bytes, heap_peak_bytes, peak_bytes, shape_signature, num_partitions, "
-             "replica_count"),
-      memory_(statements, "stored_module_memory",
-              "plan_id, memory_space, space_name, parameter_bytes, output_bytes, constant_bytes, "
-              "temp_bytes, thread_local_bytes, heap_peak_bytes"),
-      allocations_(statements, "stored_plan_allocations",
-                   "plan_id, allocation_index, memory_space, class, bytes, parameter_number, "
-                   "parameter_shape_index, shape_id, aliased_output, is_tuple, sharding_id, "
-                   "shard_count"),
-      outputs_(statements, "stored_module_outputs",
-               "plan_id, position, shape_id, bytes, aliased, role, opcode, instruction_id, "
-               "memory_space"),
-      buffers_(statements, "stored_buffers",
-               "plan_id, position, logical_buffer_id, allocation_index, memory_space, class, "
-               "role, role_via_id, bytes, unpadded_bytes, offset_bytes, dtype, shape_id, "
-               "layout_id, instruction_id, shape_index, opcode, op_name_id, source_file_id, "
-               "source_line, function_name_id, frame_id, first_live, last_live, at_peak"),
-      frames_(statements, "stored_frames",
-              "plan_id, frame_id, parent_frame_id, source_file_id, source_line, function_name_id") {
-}
+      plans_(statements, "stored_plans"),
+      memory_(statements, "stored_module_memory"),
+      allocations_(statements, "stored_plan_allocations"),
+      outputs_(statements, "stored_module_outputs"),
+      buffers_(statements, "stored_buffers"),
+      frames_(statements, "stored_frames") {}
 
 int64_t PlanWriter::Write(const std::string& hlo_hash, const Plan& plan) {
   if (!hlo_hash.empty()) {
@@ -90,79 +68,120 @@ void PlanWriter::WriteTotals(int64_t plan_id, const std::string& hash, const Pla
   const auto known = [](bool is_known, const MaybeInt& value) {
     return is_known ? SqlValue(value) : SqlValue();
   };
-  plans_.Add({plan_id, hash, plan.instruction_count, plan.remat_instruction_count,
-              plan.remat_compute_count, known(classes_known, plan.parameter_count),
-              known(classes_known, plan.parameter_bytes),
-              known(classes_known, plan.donated_parameter_count),
-              known(classes_known, plan.donated_bytes), known(classes_known, plan.output_bytes),
-              known(classes_known, plan.constant_bytes), known(classes_known, plan.temp_bytes),
-              known(classes_known, plan.thread_local_bytes),
-              known(plan.has_buffer_assignment, plan.plan_bytes),
-              known(classes_known, plan.heap_peak_bytes),
-              known(plan.has_buffer_assignment, plan.peak_bytes), Text(plan.shape_signature),
-              plan.num_partitions, plan.replica_count});
+  plans_.Add({
+      {"plan_id", plan_id},
+      {"hlo_hash", hash},
+      {"instruction_count", plan.instruction_count},
+      {"remat_instruction_count", plan.remat_instruction_count},
+      {"remat_compute_count", plan.remat_compute_count},
+      {"parameter_count", known(classes_known, plan.parameter_count)},
+      {"parameter_bytes", known(classes_known, plan.parameter_bytes)},
+      {"donated_parameter_count", known(classes_known, plan.donated_parameter_count)},
+      {"donated_bytes", known(classes_known, plan.donated_bytes)},
+      {"output_bytes", known(classes_known, plan.output_bytes)},
+      {"constant_bytes", known(classes_known, plan.constant_bytes)},
+      {"temp_bytes", known(classes_known, plan.temp_bytes)},
+      {"thread_local_bytes", known(classes_known, plan.thread_local_bytes)},
+      {"plan_bytes", known(plan.has_buffer_assignment, plan.plan_bytes)},
+      {"heap_peak_bytes", known(classes_known, plan.heap_peak_bytes)},
+      {"peak_bytes", known(plan.has_buffer_assignment, plan.peak_bytes)},
+      {"shape_signature", TextOrNull(plan.shape_signature)},
+      {"num_partitions", plan.num_partitions},
+      {"replica_count", plan.replica_count},
+  });
   if (!classes_known) return;
   for (const PlanMemory& space : plan.spaces) {
-    memory_.Add({plan_id, space.memory_space, CleanText(space.space_name), space.parameter_bytes,
-                 space.output_bytes, space.constant_bytes, space.temp_bytes,
-                 space.thread_local_bytes, space.heap_peak_bytes});
+    memory_.Add({
+        {"plan_id", plan_id},
+        {"memory_space", space.memory_space},
+        {"space_name", CleanText(space.space_name)},
+        {"parameter_bytes", space.parameter_bytes},
+        {"output_bytes", space.output_bytes},
+        {"constant_bytes", space.constant_bytes},
+        {"temp_bytes", space.temp_bytes},
+        {"thread_local_bytes", space.thread_local_bytes},
+        {"heap_peak_bytes", space.heap_peak_bytes},
+    });
   }
 }
 
 void PlanWriter::WriteAllocations(int64_t plan_id, const Plan& plan) {
   for (const PlanAllocation& allocation : plan.allocations) {
-    allocations_.Add({plan_id, allocation.index, allocation.memory_space,
-                      std::string(ToString(allocation.allocation_class)), allocation.bytes,
-                      allocation.parameter_number, Text(allocation.parameter_shape_index),
-                      strings_.Intern(allocation.shape), Flag(allocation.aliased_output),
-                      Flag(allocation.is_tuple), strings_.Intern(allocation.sharding),
-                      allocation.shard_count});
+    allocations_.Add({
+        {"plan_id", plan_id},
+        {"allocation_index", allocation.index},
+        {"memory_space", allocation.memory_space},
+        {"class", std::string(ToString(allocation.allocation_class))},
+        {"bytes", allocation.bytes},
+        {"parameter_number", allocation.parameter_number},
+        {"parameter_shape_index", TextOrNull(allocation.parameter_shape_index)},
+        {"shape_id", strings_.Intern(allocation.shape)},
+        {"aliased_output", Flag(allocation.aliased_output)},
+        {"is_tuple", Flag(allocation.is_tuple)},
+        {"sharding_id", strings_.Intern(allocation.sharding)},
+        {"shard_count", allocation.shard_count},
+    });
   }
   for (const PlanOutput& output : plan.outputs) {
     // A leaf without a shape can't come from a valid proto; `?` keeps the leaves countable when it
     // does.
-    outputs_.Add({plan_id, output.position,
-                  strings_.Intern(output.shape.empty() ? "?" : output.shape), output.bytes,
-                  Flag(output.aliased), Name(output.role), Text(output.opcode),
-                  strings_.Intern(output.instruction), output.memory_space});
+    outputs_.Add({
+        {"plan_id", plan_id},
+        {"position", output.position},
+        {"shape_id", strings_.Intern(output.shape.empty() ? "?" : output.shape)},
+        {"bytes", output.bytes},
+        {"aliased", Flag(output.aliased)},
+        {"role", Name(output.role)},
+        {"opcode", TextOrNull(output.opcode)},
+        {"instruction_id", strings_.Intern(output.instruction)},
+        {"memory_space", output.memory_space},
+    });
   }
 }
 
 void PlanWriter::WriteBuffers(int64_t plan_id, const Plan& plan) {
   int64_t position = 0;
   for (const PlanBuffer& buffer : plan.buffers) {
-    buffers_.Add({plan_id,
-                  position++,
-                  buffer.logical_buffer_id,
-                  buffer.allocation_index,
-                  buffer.memory_space,
-                  Name(buffer.allocation_class),
-                  Name(buffer.role),
-                  strings_.Intern(buffer.role_via),
-                  buffer.bytes,
-                  buffer.unpadded_bytes,
-                  buffer.offset_bytes,
-                  Text(buffer.dtype),
-                  strings_.Intern(buffer.shape),
-                  strings_.Intern(buffer.layout),
-                  strings_.Intern(buffer.instruction),
-                  Text(buffer.shape_index),
-                  Text(buffer.opcode),
-                  strings_.Intern(buffer.op_name),
-                  strings_.Intern(buffer.source_file),
-                  buffer.source_line,
-                  strings_.Intern(buffer.function_name),
-                  buffer.frame_id,
-                  buffer.first_live,
-                  buffer.last_live,
-                  Flag(buffer.at_peak)});
+    buffers_.Add({
+        {"plan_id", plan_id},
+        {"position", position++},
+        {"logical_buffer_id", buffer.logical_buffer_id},
+        {"allocation_index", buffer.allocation_index},
+        {"memory_space", buffer.memory_space},
+        {"class", Name(buffer.allocation_class)},
+        {"role", Name(buffer.role)},
+        {"role_via_id", strings_.Intern(buffer.role_via)},
+        {"bytes", buffer.bytes},
+        {"unpadded_bytes", buffer.unpadded_bytes},
+        {"offset_bytes", buffer.offset_bytes},
+        {"dtype", TextOrNull(buffer.dtype)},
+        {"shape_id", strings_.Intern(buffer.shape)},
+        {"layout_id", strings_.Intern(buffer.layout)},
+        {"instruction_id", strings_.Intern(buffer.instruction)},
+        {"shape_index", TextOrNull(buffer.shape_index)},
+        {"opcode", TextOrNull(buffer.opcode)},
+        {"op_name_id", strings_.Intern(buffer.op_name)},
+        {"source_file_id", strings_.Intern(buffer.source_file)},
+        {"source_line", buffer.source_line},
+        {"function_name_id", strings_.Intern(buffer.function_name)},
+        {"frame_id", buffer.frame_id},
+        {"first_live", buffer.first_live},
+        {"last_live", buffer.last_live},
+        {"at_peak", Flag(buffer.at_peak)},
+    });
   }
 }
 
 void PlanWriter::WriteFrames(int64_t plan_id, const Plan& plan) {
   for (const PlanFrame& frame : plan.frames) {
-    frames_.Add({plan_id, frame.frame_id, frame.parent_frame_id, strings_.Intern(frame.source_file),
-                 frame.source_line, strings_.Intern(frame.function_name)});
+    frames_.Add({
+        {"plan_id", plan_id},
+        {"frame_id", frame.frame_id},
+        {"parent_frame_id", frame.parent_frame_id},
+        {"source_file_id", strings_.Intern(frame.source_file)},
+        {"source_line", frame.source_line},
+        {"function_name_id", strings_.Intern(frame.function_name)},
+    });
   }
 }
 

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <stdexcept>
 #include <utility>
 
 namespace oomdb {
@@ -268,6 +269,14 @@ StatementPtr Prepare(sqlite3* handle, const Sandbox& sandbox, std::string_view* 
   return statement;
 }
 
+Rows Select(Database& database, std::string_view columns, std::string_view view,
+            std::string_view condition, const Parameters& parameters, std::string_view order) {
+  std::string sql = fmt::format("SELECT {} FROM {}", columns, view);
+  if (!condition.empty()) sql += fmt::format(" WHERE {}", condition);
+  if (!order.empty()) sql += fmt::format(" ORDER BY {}", order);
+  return Query(database, sql, parameters);
+}
+
 }  // namespace
 
 Rows Query(Database& database, const std::string& sql, const Parameters& parameters) {
@@ -303,6 +312,87 @@ Rows Query(Database& database, const std::string& sql, const Parameters& paramet
     result.rows.push_back(std::move(row));
   }
   return result;
+}
+
+const Value& Record::Cell(std::string_view column) const {
+  const auto found = columns_->find(column);
+  if (found == columns_->end()) throw std::logic_error(fmt::format("no column {}", column));
+  return cells_[found->second];
+}
+
+bool Record::IsNull(std::string_view column) const {
+  return std::holds_alternative<std::monostate>(Cell(column));
+}
+
+std::string Record::Text(std::string_view column) const {
+  const Value& cell = Cell(column);
+  if (std::holds_alternative<std::monostate>(cell)) return "";
+  if (const auto* text = std::get_if<std::string>(&cell)) return *text;
+  throw std::logic_error(fmt::format("column {} is not a text", column));
+}
+
+std::optional<int64_t> Record::MaybeInteger(std::string_view column) const {
+  const Value& cell = Cell(column);
+  if (std::holds_alternative<std::monostate>(cell)) return std::nullopt;
+  if (const auto* number = std::get_if<int64_t>(&cell)) return *number;
+  if (const auto* real = std::get_if<double>(&cell)) return static_cast<int64_t>(*real);
+  throw std::logic_error(fmt::format("column {} is not a number", column));
+}
+
+int64_t Record::Integer(std::string_view column) const { return MaybeInteger(column).value_or(0); }
+
+std::optional<bool> Record::MaybeFlag(std::string_view column) const {
+  const auto number = MaybeInteger(column);
+  return number ? std::optional<bool>(*number != 0) : std::nullopt;
+}
+
+Record Record::Without(std::string_view column) const {
+  Record record = *this;
+  const auto found = columns_->find(column);
+  if (found != columns_->end()) record.cells_[found->second] = std::monostate();
+  return record;
+}
+
+bool Record::Flag(std::string_view column) const { return Integer(column) != 0; }
+
+std::vector<Record> Records(Rows rows) {
+  auto columns = std::make_shared<Record::Columns>();
+  for (size_t i = 0; i < rows.columns.size(); ++i) columns->emplace(rows.columns[i], i);
+  std::vector<Record> records;
+  records.reserve(rows.rows.size());
+  for (Row& row : rows.rows) records.emplace_back(columns, std::move(row));
+  return records;
+}
+
+Rows ReadTable(Database& database, std::string_view view, std::string_view columns,
+               const Parameters& where, std::string_view order) {
+  std::string condition;
+  Parameters values;
+  for (const auto& [column, value] : where) {
+    condition += condition.empty() ? "" : " AND ";
+    if (std::holds_alternative<std::monostate>(value)) {
+      condition += column + " IS NULL";
+    } else {
+      condition += fmt::format("{0} = :{0}", column);
+      values[column] = value;
+    }
+  }
+  return Select(database, columns, view, condition, values, order);
+}
+
+std::vector<Record> ReadView(Database& database, std::string_view view, const Parameters& where,
+                             std::string_view order) {
+  return Records(ReadTable(database, view, "*", where, order));
+}
+
+std::vector<Record> ReadViewWhere(Database& database, std::string_view view,
+                                  std::string_view condition, const Parameters& parameters,
+                                  std::string_view order) {
+  return Records(Select(database, "*", view, condition, parameters, order));
+}
+
+int64_t SettingOf(Database& database, const std::string& name) {
+  return ReadView(database, "settings", {{"name", name}}).at(0).Integer("setting");
 }
 
 void RunWithin(Database& database, const SandboxLimits& limits, const std::function<void()>& work) {

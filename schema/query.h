@@ -7,8 +7,11 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -33,6 +36,52 @@ struct Rows {
 // Runs a query of the program's own and gives all its rows. Throws SQLite::Exception (a
 // std::exception).
 Rows Query(Database& database, const std::string& sql, const Parameters& parameters = {});
+
+// One row, its cells by the names of their columns. A name that is not a column, or a cell of
+// another type, is a mistake in the program: std::logic_error. A NULL is 0, false or the empty text
+// where it isn't asked for with Maybe.
+class Record {
+ public:
+  using Columns = std::map<std::string, size_t, std::less<>>;  // Where in the row each one stands.
+
+  Record(std::shared_ptr<const Columns> columns, Row cells)
+      : columns_(std::move(columns)), cells_(std::move(cells)) {}
+
+  const Value& Cell(std::string_view column) const;
+  bool IsNull(std::string_view column) const;
+  std::string Text(std::string_view column) const;
+  int64_t Integer(std::string_view column) const;
+  bool Flag(std::string_view column) const;  // A 0/1 column.
+  std::optional<int64_t> MaybeInteger(std::string_view column) const;
+  std::optional<bool> MaybeFlag(std::string_view column) const;
+  // The same row with NULL in a column, where it has that column.
+  Record Without(std::string_view column) const;
+
+ private:
+  std::shared_ptr<const Columns> columns_;  // Of all rows of a query.
+  Row cells_;
+};
+
+// The rows of a view or table in which every column of `where` has its value (or is NULL, for
+// std::monostate), in the order of `order`, a list of columns as after ORDER BY. The SQL of the
+// program lies in views (queries/); this is how it is read.
+std::vector<Record> ReadView(Database& database, std::string_view view,
+                             const Parameters& where = {}, std::string_view order = {});
+
+// The same with a condition of its own: "run = :base OR run = :new".
+std::vector<Record> ReadViewWhere(Database& database, std::string_view view,
+                                  std::string_view condition, const Parameters& parameters = {},
+                                  std::string_view order = {});
+
+// The same for who writes them out: with `columns`, a list as after SELECT.
+Rows ReadTable(Database& database, std::string_view view, std::string_view columns,
+               const Parameters& where = {}, std::string_view order = {});
+
+// Rows by the names of their columns.
+std::vector<Record> Records(Rows rows);
+
+// A setting, by its name in the table `settings`.
+int64_t SettingOf(Database& database, const std::string& name);
 
 struct SandboxLimits {
   std::chrono::milliseconds timeout = std::chrono::seconds(60);

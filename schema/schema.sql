@@ -1,5 +1,5 @@
 -- oomdb's database, as it is today. What a user can rely on: the names and meanings of the tables and views
--- here, sizes in int64 bytes, times in int64 nanoseconds (Unix time), booleans 0/1, NULL for what is not known.
+-- here, sizes in int64 bytes, times in int64 nanoseconds (Unix time), booleans 0/1, NULL for what is unknown.
 -- Ids are local to a file. What begins with `stored_` is storage behind a view of the same name without it:
 -- plans are stored once per content of their HLO proto, and names once per text, so the views are the interface.
 --
@@ -326,12 +326,13 @@ CREATE TABLE settings (
   meaning TEXT NOT NULL  -- what it decides
 ) STRICT, WITHOUT ROWID;
 
--- Error texts found in logs.
+-- What error logs say: failures, advice, reports and statistics; oom_kinds lists them.
 CREATE TABLE oom_events (
   oom_event_id INTEGER PRIMARY KEY, -- local id
   capture_id INTEGER NOT NULL REFERENCES captures, -- the capture
   line INTEGER,             -- line number in the log, from 1
-  kind TEXT,                -- the form's id, such as T1, G3, A2
+  kind TEXT,                -- which message it is, such as tpu_memory_exceeded or bfc_request_failed: oom_kinds lists them
+  form TEXT,                -- the code of the form in which it is printed: several forms may be one kind
   fatal INTEGER,            -- 1; 0 for advice; NULL unknown
   error_code TEXT,          -- such as E1000
   memory_space TEXT,        -- hbm, gpu, host, vmem, smem, gpu_shared
@@ -348,7 +349,7 @@ CREATE TABLE oom_events (
 ) STRICT;
 CREATE INDEX oom_events_by_capture ON oom_events (capture_id);
 
--- The buffers that an error text lists.
+-- The buffers that an error log lists.
 CREATE TABLE oom_buffers (
   oom_event_id INTEGER NOT NULL REFERENCES oom_events, -- the event
   position INTEGER NOT NULL, -- from 1

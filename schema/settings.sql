@@ -2,7 +2,7 @@
 -- (_bytes, _ns, _percent) or it is a count. To add one: a row here, and read it in the view.
 INSERT INTO settings (name, setting, meaning) VALUES
   ('capacity_bytes', NULL,
-   'bytes that a program may use where neither an allocator nor an error text says it'),
+   'bytes that a program may use where neither an allocator nor an error log says it'),
   ('role_min_percent', 10,
    'share of the plan from which a role (forward, backward, workspace) is said to dominate'),
   ('growth_min_executions', 3,
@@ -74,7 +74,7 @@ INSERT INTO settings (name, setting, meaning) VALUES
   ('absurd_times', 4,
    'times the capacity above which a request is a mistake in a shape, not a matter of tuning'),
   ('absurd_bytes', 1099511627776,
-   'request from which the same is said where the capacity is not known'),
+   'request from which the same is said where the capacity is unknown'),
   ('large_allocation_percent', 50,
    'share of the memory above which one allocation is the cause of a failed compile'),
   ('tiny_request_bytes', 134217728,
@@ -85,6 +85,10 @@ INSERT INTO settings (name, setting, meaning) VALUES
    'share of a program from which its outputs are said to lead'),
   ('equal_chunks_percent', 50,
    'share of the bytes in use from which chunks of one size are said to hold the memory'),
+  ('plan_holes_percent', 15,
+   'holes in the temp block, as a share of the plan, below which nothing is said'),
+  ('plan_holes_min_bytes', 67108864,
+   'holes in the temp block below which nothing is said'),
   ('padding_min_percent', 5,
    'padding, as a share of the unpadded size, below which nothing is said'),
   ('padding_min_bytes', 1048576,
@@ -92,6 +96,6 @@ INSERT INTO settings (name, setting, meaning) VALUES
   ('padding_warning_percent', 25,
    'share of the program from which padding is a warning'),
   ('listed_buffers_max', 15,
-   'buffers of an error text from which its list may be cut: XLA prints the 15 or 20 largest'),
+   'buffers of an error log from which its list may be cut: XLA prints the 15 or 20 largest'),
   ('items_max', 20,
    'evidence rows that a finding lists');

@@ -18,7 +18,7 @@ StringTable::StringTable(StatementCache& statements)
     : next_id_(statements.Number("SELECT COALESCE(MAX(string_id), 0) + 1 FROM strings")),
       table_was_empty_(next_id_ == 1),
       find_(statements.Get("SELECT string_id FROM strings WHERE content = ?")),
-      insert_(statements, "strings", "string_id, content") {}
+      insert_(statements, "strings") {}
 
 std::optional<int64_t> StringTable::Intern(std::string_view text) {
   if (text.empty()) return std::nullopt;
@@ -52,7 +52,7 @@ StringTable::Cache::iterator StringTable::InternNew(std::string_view text) {
   }
   if (!id.has_value()) {
     id = next_id_++;
-    insert_.Add({*id, clean});
+    insert_.Add({{"string_id", *id}, {"content", clean}});
   }
   cached_bytes_ += clean.size() + 64;
   return cache_.emplace(std::move(clean), *id).first;

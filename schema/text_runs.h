@@ -7,7 +7,7 @@
 
 namespace oomdb {
 
-// For captures named in one command: error texts of runs without any plan become part of the one
+// For captures named in one command: error logs of runs without any plan become part of the one
 // run that has plans. Does nothing when several runs have.
 void AdoptErrorTexts(Database& database);
 

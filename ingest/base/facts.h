@@ -2,7 +2,7 @@
 // meanings stand there and in the user's contract, so here only what differs.
 //
 // Facts of one capture refer to one another by index: the nth fact of a kind that was handed to the
-// sink, from 0. Sizes are bytes, times Unix nanoseconds. What is not known is std::nullopt.
+// sink, from 0. Sizes are bytes, times Unix nanoseconds. What is unknown is std::nullopt.
 #ifndef OOMDB_INGEST_BASE_FACTS_H_
 #define OOMDB_INGEST_BASE_FACTS_H_
 
@@ -119,12 +119,13 @@ struct HostEventFact {
   std::optional<Index> execution;
 };
 
-// One failure, or piece of advice, that an error text tells of; repeats of it are one.
+// One failure, or piece of advice, in an error log; repeats of it are one.
 struct OomEventFact {
   MaybeInt line;     // In the log, from 1: where it stands first.
-  std::string kind;  // The form's id, such as T1, G3, A2.
+  std::string kind;  // Which message it is, such as bfc_request_failed (ingest/log/kinds.h).
+  std::string form;  // How it is printed: the form's code, such as T1, G3, A2.
   std::optional<bool> fatal;
-  std::string error_code;  // E1000, else the status when it is no RESOURCE_EXHAUSTED; empty: none.
+  std::string error_code;  // E1000, else the status when it is not RESOURCE_EXHAUSTED; empty: none.
   std::string memory_space;  // hbm, gpu, host, vmem, smem, gpu_shared, …; empty: unknown.
   MaybeInt device;
   std::string allocator;
@@ -150,7 +151,7 @@ struct OomEventFact {
   std::string message;       // The line, without what wraps it.
 };
 
-// A buffer that an error text lists.
+// A buffer that an error log lists.
 struct OomBufferFact {
   Index event = 0;
   int64_t position = 0;  // From 1, in the order of the text.

@@ -1,6 +1,6 @@
 #include "ingest/base/recorded_facts.h"
 
-#include "ingest/base/error.h"
+#include "base/error.h"
 
 namespace oomdb {
 

@@ -1,5 +1,5 @@
 // …-buffer-assignment.txt: all that the compiler's buffer assignment decides, as text. It lacks the
-// order of events, so the heap's peak is not known, and in many compilers the instructions, so
+// order of events, so the heap's peak is unknown, and in many compilers the instructions, so
 // roles, op names and lines (used_values.h).
 //
 //   BufferAssignment:

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-#include "ingest/base/error.h"
+#include "base/error.h"
 #include "ingest/base/wire.h"
 #include "ingest/dump/text_importer.h"
 #include "ingest/plan/hlo_importer.h"
@@ -25,7 +25,7 @@ constexpr uint64_t kBufferAssignmentField = 3;
 
 // Whether a proto has a buffer assignment, by its outermost fields alone: a module of 100 MB costs
 // two small reads.
-// `cut`: set when the file ends within a message, or is no message: what it held can't be known.
+// `cut`: set when the file ends within a message, or is not a message: what it held can't be known.
 bool HasBufferAssignment(const Source& source, bool* cut) {
   constexpr uint64_t kHeadBytes = 20;  // A tag and a length.
   for (uint64_t position = 0; position < source.size();) {
@@ -104,7 +104,7 @@ class Chooser {
         if (cut) {
           dump_.issues.push_back({"error", "dump_file_cut",
                                   source->path() +
-                                      ": cut, or no HLO proto: what comes next of this "
+                                      ": cut, or not an HLO proto: what comes next of this "
                                       "module's files is read instead",
                                   1});
         }

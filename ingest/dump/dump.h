@@ -40,7 +40,7 @@ struct Dump {
 // Chooses: opens of each module what is needed to tell whether a buffer assignment is in it.
 Dump OpenDump(const DumpFolder& folder);
 
-// Throws Error only from `sink`: of a module that can't be read an issue tells.
+// Throws Error only from `sink`: a module that can't be read is an issue.
 void ImportDump(const Dump& dump, FactSink& sink);
 
 }  // namespace oomdb

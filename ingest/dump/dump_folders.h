@@ -14,7 +14,8 @@ struct DumpFile {
   DumpFileName name;
 };
 
-// A folder with what may tell of its modules' memory, by module and, in one, the best first.
+// A folder with the files that may say what its modules' memory is, by module and, in one, the best
+// first.
 struct DumpFolder {
   std::string path;
   std::vector<DumpFile> files;  // None of kind kOther.
@@ -22,7 +23,7 @@ struct DumpFolder {
 };
 
 // Takes the files of dumps out of `files` (paths, sorted), which keeps the rest: what has another
-// name, and what lies in folders where no file tells of a plan. The dumps are sorted by path.
+// name, and what lies in folders where no file holds a plan. The dumps are sorted by path.
 // Opens nothing.
 std::vector<DumpFolder> TakeDumpFolders(std::vector<std::string>& files);
 

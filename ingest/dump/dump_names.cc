@@ -4,6 +4,7 @@
 #include <charconv>
 #include <system_error>
 
+#include "base/ascii.h"
 #include "ingest/source/naming.h"
 
 namespace oomdb {
@@ -13,8 +14,6 @@ constexpr std::string_view kAssignment = "-buffer-assignment.txt";
 constexpr std::string_view kUsage = "-memory-usage-report.txt";
 constexpr std::string_view kProto = ".hlo.pb";
 constexpr std::string_view kOptimized = "after_optimizations";
-
-bool IsDigit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 
 bool AllDigits(std::string_view text) {
   for (const char c : text) {

@@ -18,7 +18,7 @@
 
 namespace oomdb {
 
-// The better a file tells of a module's memory, the earlier.
+// The more a file says of a module's memory, the earlier.
 enum class DumpFileKind {
   kPlanProto,       // The optimized module; its buffer assignment may or may not be in it.
   kAssignmentText,  // …-buffer-assignment.txt
@@ -36,7 +36,7 @@ struct DumpFileName {
   uint64_t time = 0;        // The leading time stamp, 0 without one.
 };
 
-// std::nullopt: no name that XLA gives to what it dumps. `file_name` is without folders; a
+// std::nullopt: not a name that XLA gives to what it dumps. `file_name` is without folders; a
 // compressor's suffix counts for nothing.
 std::optional<DumpFileName> ParseDumpFileName(std::string_view file_name);
 

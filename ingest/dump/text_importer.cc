@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "ingest/base/error.h"
+#include "base/error.h"
 #include "ingest/dump/assignment_text.h"
 #include "ingest/dump/dump_names.h"
 #include "ingest/dump/usage_report.h"
@@ -34,9 +34,10 @@ ModuleFact ReadTextModule(const Source& source) {
   const std::string head = Read(source, kHeadBytes);
   const bool assignment = IsAssignmentText(head);
   if (!assignment && !IsUsageReport(head)) {
-    throw Error(source.path() +
-                ": no buffer assignment as XLA prints it: it should begin with BufferAssignment:, "
-                "Memory Space: or Total bytes used:");
+    throw Error(
+        source.path() +
+        ": not a buffer assignment as XLA prints it: it should begin with BufferAssignment:, "
+        "Memory Space: or Total bytes used:");
   }
   if (source.size() > kMaxTextBytes)
     throw Error(source.path() + ": more than 2 GiB of text; name the module's .hlo.pb instead");

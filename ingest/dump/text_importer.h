@@ -5,12 +5,12 @@
 #include <string_view>
 
 #include "ingest/base/facts.h"
-#include "ingest/importers.h"
+#include "ingest/base/importer.h"
 #include "ingest/source/source.h"
 
 namespace oomdb {
 
-// The module that a text tells of; its name, number and platform are those of the file's name.
+// The module that a text describes; its name, number and platform are those of the file's name.
 // Throws Error when the content is of neither form.
 ModuleFact ReadTextModule(const Source& source);
 

@@ -7,14 +7,13 @@
 #include <system_error>
 #include <utility>
 
+#include "base/ascii.h"
 #include "ingest/plan/buffer_assignment.h"
 #include "ingest/plan/printed_shape.h"
 #include "ingest/plan/shape.h"
 
 namespace oomdb {
 namespace {
-
-bool IsDigit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 
 // The elements of `(a[1,2], b[], …)`, of the outermost tuple only.
 int64_t TupleSize(std::string_view shape) {
@@ -137,11 +136,11 @@ std::optional<PlanAllocation> ParseAllocation(std::string_view line, SizeGuard& 
   while (cursor.Take(", ")) {
     const size_t before = cursor.rest().size();
     TakeAttribute(cursor, allocation, live_out);
-    // An attribute that is not known here, or what is left of one.
+    // An unknown attribute, or what is left of one.
     if (cursor.rest().size() == before || !(cursor.rest().starts_with(',') || cursor.rest() == ":"))
       cursor.Take(cursor.rest().substr(0, cursor.rest().find_first_of(",:")));
   }
-  // What is cut off may be what tells its class.
+  // What is cut off may be what its class follows from.
   if (cursor.rest() != ":") return std::nullopt;
   allocation.bytes = guard.Admit(bytes, log);
   if (allocation.allocation_class == AllocationClass::kParameter) {

@@ -21,7 +21,7 @@ class TextCursor {
   std::string_view rest() const { return rest_; }
   bool empty() const { return rest_.empty(); }
   bool Take(std::string_view word);
-  // std::nullopt for none, and for one that is no int64 (which is taken).
+  // std::nullopt for none, and for one that is not an int64 (which is taken).
   std::optional<int64_t> TakeNumber();
   // Up to `end`, which is taken too; std::nullopt when it never comes.
   std::optional<std::string_view> TakeUntil(std::string_view end);
@@ -35,14 +35,14 @@ class TextCursor {
 // False at the end.
 bool NextLine(std::string_view text, size_t* position, std::string_view* line);
 
-// `123`, `4.00GiB`, `512B`: bytes. Sets *rounded when digits are missing. std::nullopt: no size, or
-// more than an int64.
+// `123`, `4.00GiB`, `512B`: bytes. Sets *rounded when digits are missing. std::nullopt: not a size,
+// or more than an int64.
 std::optional<int64_t> ParseSize(std::string_view text, bool* rounded);
 
 // One line `allocation <n>: size <size>[, …]…:`, as both forms print it:
 //   color <n> | parameter <n>, shape |<shape>| at ShapeIndex {…} | output shape is |<shape>| |
 //   constant | thread-local | maybe-live-out | preallocated-temp
-// What else newer compilers print is passed over. std::nullopt when it is no such line, or a cut
+// What else newer compilers print is passed over. std::nullopt when it is not such a line, or a cut
 // one. Sizes that can't be count as 0.
 std::optional<PlanAllocation> ParseAllocation(std::string_view line, SizeGuard& guard,
                                               IssueLog& log, bool* rounded);

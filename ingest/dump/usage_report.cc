@@ -28,7 +28,7 @@ class Reader {
       plan_.has_buffer_assignment = device != totals_.end();
       if (device != totals_.end()) plan_.plan_bytes = plan_.peak_bytes = device->second;
       log_.Warn("plan_classes_unknown",
-                "a memory-usage report tells the sum of all allocations, not what they are for; "
+                "a memory-usage report says the sum of all allocations, not what they are for; "
                 "the -buffer-assignment.txt beside it would");
     }
     if (rounded_) {

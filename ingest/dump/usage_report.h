@@ -22,7 +22,7 @@ bool IsUsageReport(std::string_view text);
 
 // A slot becomes a buffer: its shape is the list of those that take turns in it, and it has no
 // instruction. The newer form gives plan_bytes only (thread-local allocations included): see
-// Plan::classes_known. What is missing or rounded is told in the plan's issues.
+// Plan::classes_known. What is missing or rounded stands in the plan's issues.
 Plan ReadUsageReport(std::string_view text);
 
 }  // namespace oomdb

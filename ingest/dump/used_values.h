@@ -16,7 +16,7 @@
 namespace oomdb {
 
 // `text`: what follows the line `Used values:`. Fills opcode, op name and line of the plan's
-// buffers, which must be ordered by id, and the role of temps where their own instruction tells it:
+// buffers, which must be ordered by id, and the role of temps where their own instruction says it:
 // the other places that roles come from (ingest/plan/roles.h) are not in the text.
 void ReadUsedValues(std::string_view text, Plan* plan);
 

@@ -13,7 +13,7 @@
 namespace oomdb {
 namespace {
 
-struct Patterns {
+struct DumpPatterns {
   Pattern head{R"(BFCAllocator dump for (\S+))"};
   Pattern region{R"(Next region of size ([0-9]+))"};
   Pattern chunk{R"((InUse|Free|Chunk)\s+at (?:0x)?([0-9a-f]+) of size ([0-9]+)(.*))"};
@@ -33,8 +33,8 @@ struct Patterns {
       R"(|[0-9]+, [0-9]+(?:$|,)|Spatial partitioning summary|Allocator region growth hint)"};
 };
 
-const Patterns& P() {
-  static const auto* const patterns = new Patterns();
+const DumpPatterns& DumpForms() {
+  static const auto* const patterns = new DumpPatterns();
   return *patterns;
 }
 
@@ -49,30 +49,30 @@ class AllocatorDump : public Block {
   bool Take(std::string_view line) override {
     if (line.empty()) return true;
     auto& g = groups_;
-    if (P().chunk.Starts(line, &g)) {
+    if (DumpForms().chunk.Starts(line, &g)) {
       AddChunk();
-    } else if (P().region.Starts(line, &g)) {
+    } else if (DumpForms().region.Starts(line, &g)) {
       ++region_;
-    } else if (P().head.Starts(line, &g)) {
+    } else if (DumpForms().head.Starts(line, &g)) {
       // The next dump is another's.
       if (anything_) return false;
       event_.Set(Field::kAllocator, g[1]);
-    } else if (P().in_use.Starts(line, &g)) {
+    } else if (DumpForms().in_use.Starts(line, &g)) {
       chunks_end_ = true;
       in_use_ = Bytes(g[1]);
-    } else if (P().pool.Starts(line, &g) || P().old_pool.Starts(line, &g)) {
+    } else if (DumpForms().pool.Starts(line, &g) || DumpForms().old_pool.Starts(line, &g)) {
       chunks_end_ = true;
       SetPositive(limit_, g[1]);
-    } else if (P().summary.Starts(line, &g)) {
+    } else if (DumpForms().summary.Starts(line, &g)) {
       chunks_end_ = true;
       TakeSummary();
-    } else if (P().cuda.Starts(line, &g)) {
+    } else if (DumpForms().cuda.Starts(line, &g)) {
       event_.Set(Field::kFree, g[1]);
       event_.Set(Field::kCapacity, g[2]);
-    } else if (P().stat.Starts(line, &g)) {
+    } else if (DumpForms().stat.Starts(line, &g)) {
       chunks_end_ = true;
       if (!TakeStat()) return false;
-    } else if (P().passed_over.StartsWith(line) == 0) {
+    } else if (DumpForms().passed_over.StartsWith(line) == 0) {
       return false;
     }
     anything_ = true;
@@ -95,7 +95,7 @@ class AllocatorDump : public Block {
     }
     if (!fact.largest_free_bytes) fact.largest_free_bytes = printed_largest_;
     if (!fact.capacity_bytes && !fact.used_bytes && event_.chunks.empty()) return std::nullopt;
-    fact.kind = event_.chunks.empty() ? "A8" : "A6";
+    fact.form = event_.chunks.empty() ? "A8" : "A6";
     fact.memory_space = SpaceOfAllocator(fact.allocator);
     // Of an allocator without a name: hosts' have one that says so.
     if (fact.memory_space.empty() && fact.allocator.empty()) fact.memory_space = "gpu";
@@ -133,15 +133,15 @@ class AllocatorDump : public Block {
     chunk.bytes = *bytes;
     chunk.in_use = groups_[1] != "Free";
     std::vector<std::string_view> holder;
-    if (P().holder.Find(groups_[4], &holder)) chunk.op_name = holder[1];
+    if (DumpForms().holder.Find(groups_[4], &holder)) chunk.op_name = holder[1];
   }
 
   void TakeSummary() {
     event_.Set(Field::kRequested, groups_[1]);
     const std::string_view rest = groups_[2];
-    if (P().free.Find(rest, &groups_)) event_.Set(Field::kFree, groups_[1]);
-    if (P().largest.Find(rest, &groups_)) event_.Set(Field::kLargestFree, groups_[1]);
-    if (P().limit.Find(rest, &groups_)) SetPositive(limit_, groups_[1]);
+    if (DumpForms().free.Find(rest, &groups_)) event_.Set(Field::kFree, groups_[1]);
+    if (DumpForms().largest.Find(rest, &groups_)) event_.Set(Field::kLargestFree, groups_[1]);
+    if (DumpForms().limit.Find(rest, &groups_)) SetPositive(limit_, groups_[1]);
   }
 
   bool TakeStat() {
@@ -183,10 +183,10 @@ const BlockKind& AllocatorDumpKind() {
       R"(|Reported by CUDA: Free memory|Chunk at 0x)",
       []() -> std::unique_ptr<Block> { return std::make_unique<AllocatorDump>(); },
       [](const OomEvent& failure, const OomEvent& dump) {
-        const std::string& kind = failure.fact.kind;
+        const std::string& form = failure.fact.form;
         // libtpu prints its statistics below, without the allocator's name.
-        if (kind == "R1") return dump.fact.allocator.empty() && dump.chunks.empty();
-        return (kind == "A2" || kind == "A9") &&
+        if (form == "R1") return dump.fact.allocator.empty() && dump.chunks.empty();
+        return (form == "A2" || form == "A9") &&
                (dump.fact.allocator.empty() || dump.fact.allocator == failure.fact.allocator);
       }};
   return kKind;

@@ -29,7 +29,7 @@ class Block {
 struct BlockKind {
   std::string_view opener;  // A pattern of the lines that one can begin with, or go on with.
   std::unique_ptr<Block> (*make)();
-  // Whether a report belongs to the failure that was told of before it.
+  // Whether a report belongs to the failure that stands before it.
   bool (*belongs)(const OomEvent& failure, const OomEvent& report);
 };
 

@@ -10,7 +10,7 @@
 namespace oomdb {
 namespace {
 
-struct Patterns {
+struct BufferPatterns {
   Pattern head{R"(BufferAssignment (?:OOM Debugging|stats)|Peak buffers:)"};
   Pattern part{R"((parameter|constant|maybe_live_out|preallocated temp|total) allocation:\s+{H})"};
   Pattern fragmentation{R"((preallocated temp|total) fragmentation:\s+{H})"};
@@ -23,8 +23,8 @@ struct Patterns {
   Pattern passed_over{R"(={6,})"};
 };
 
-const Patterns& P() {
-  static const auto* const patterns = new Patterns();
+const BufferPatterns& BufferForms() {
+  static const auto* const patterns = new BufferPatterns();
   return *patterns;
 }
 
@@ -40,16 +40,16 @@ class BufferReport : public Block {
   bool Take(std::string_view line) override {
     if (line.empty()) return true;
     auto& g = groups_;
-    if (P().part.Starts(line, &g)) {
+    if (BufferForms().part.Starts(line, &g)) {
       event_.Set(FieldOf(g[1]), g[2]);
       stats_ = true;
-    } else if (P().fragmentation.Starts(line, &g)) {
+    } else if (BufferForms().fragmentation.Starts(line, &g)) {
       // That of the temps; the total's counts the same bytes again.
       if (g[1] != "total") event_.Set(Field::kFragmentation, g[2]);
       stats_ = true;
-    } else if (P().head.StartsWith(line) > 0) {
+    } else if (BufferForms().head.StartsWith(line) > 0) {
       head_ = true;
-    } else if (P().buffer.StartsWith(line) > 0) {
+    } else if (BufferForms().buffer.StartsWith(line) > 0) {
       buffer_ = false;  // The next line that says something of it begins it.
     } else {
       return TakeBuffer(line);
@@ -61,7 +61,7 @@ class BufferReport : public Block {
   std::optional<OomEvent> Finish() override {
     EndOperator();
     if (!head_ && !stats_ && !described_) return std::nullopt;
-    event_.fact.kind = head_ || stats_ ? "B1" : "B2";
+    event_.fact.form = head_ || stats_ ? "B1" : "B2";
     event_.fact.fatal = true;  // Nothing prints it but a failure.
     event_.fact.memory_space = "gpu";
     event_.family = Family::kRequest;
@@ -71,24 +71,24 @@ class BufferReport : public Block {
  private:
   bool TakeBuffer(std::string_view line) {
     auto& g = groups_;
-    if (P().size.Starts(line, &g)) {
+    if (BufferForms().size.Starts(line, &g)) {
       EndOperator();
       buffer_ = false;
       Buffer().bytes = Bytes(g[1]);
-    } else if (P().operation.Starts(line, &g)) {
+    } else if (BufferForms().operation.Starts(line, &g)) {
       Buffer();
       operator_ = g[1];
       described_ = true;
       return true;
-    } else if (P().label.Starts(line, &g)) {
+    } else if (BufferForms().label.Starts(line, &g)) {
       Buffer().label = g[1];
       described_ = true;
-    } else if (P().shape.Starts(line, &g)) {
+    } else if (BufferForms().shape.Starts(line, &g)) {
       Buffer().shape = g[2];
       if (g[1] != "Sh") Buffer().allocation_type = "entry parameter";
       // A replay buffer has a shape too, but not XLA's.
-      described_ = described_ || P().element_type.StartsWith(g[2]) > 0;
-    } else if (P().passed_over.StartsWith(line) > 0) {
+      described_ = described_ || BufferForms().element_type.StartsWith(g[2]) > 0;
+    } else if (BufferForms().passed_over.StartsWith(line) > 0) {
       EndOperator();
       buffer_ = false;
       return true;

@@ -24,16 +24,16 @@ std::string_view Words(std::string_view message) {
 // What two prints of one failure have in common.
 std::string Figures(OomEvent& event) {
   const OomEventFact& fact = event.fact;
-  std::string key = fact.kind + '|' + fact.memory_space + '|' + fact.allocator;
+  std::string key = fact.form + '|' + fact.memory_space + '|' + fact.allocator;
   for (int i = static_cast<int>(Field::kRequested); i <= static_cast<int>(Field::kSparseCore);
        ++i) {
     const MaybeInt* const bytes = event.Bytes(static_cast<Field>(i));
     key += '|';
     if (bytes->has_value()) key += std::to_string(**bytes);
   }
-  // Failures without a figure are told apart by their words; but a process that was killed, or
-  // threw, is told of in several.
-  const bool host = fact.kind == "C1" || fact.kind == "C2";
+  // Failures without a figure differ by their words; but a process that was killed, or threw, is
+  // reported in several.
+  const bool host = fact.form == "C1" || fact.form == "C2";
   if (!host && !fact.requested_bytes && !fact.used_bytes && !fact.total_bytes)
     key += Words(fact.message);
   return key;
@@ -54,9 +54,9 @@ bool SameRequest(const OomEvent& a, const OomEvent& b) {
 }
 
 bool IsReport(const OomEvent& event) {
-  const std::string& kind = event.fact.kind;
-  return kind == "T2" || kind == "T3" || kind == "T4" || kind == "V1" || kind == "B1" ||
-         kind == "B2" || kind == "A6" || kind == "A8" || kind == "D4";
+  const std::string& form = event.fact.form;
+  return form == "T2" || form == "T3" || form == "T4" || form == "V1" || form == "B1" ||
+         form == "B2" || form == "A6" || form == "A8" || form == "D4";
 }
 
 }  // namespace
@@ -78,7 +78,7 @@ std::optional<size_t> EventGroups::FindBackOff(const OomEvent& event) const {
   if (!bytes) return std::nullopt;
   for (auto it = recent_requests_.rbegin(); it != recent_requests_.rend(); ++it) {
     const OomEvent& before = events_[*it];
-    if (before.family != Family::kBackOff || before.fact.kind != event.fact.kind ||
+    if (before.family != Family::kBackOff || before.fact.form != event.fact.form ||
         before.fact.memory_space != event.fact.memory_space) {
       continue;
     }
@@ -94,9 +94,9 @@ std::optional<size_t> EventGroups::FindReportBefore(const OomEvent& event) const
   const size_t last = events_.size() - 1;
   const OomEvent& report = events_[last];
   if (event.fact.line.value_or(0) - report.last_line > kNearLines) return std::nullopt;
-  const std::string& kind = report.fact.kind;
-  if (event.family == Family::kUnverifiedPlan && kind == "D4") return last;
-  const bool dump = (kind == "A6" || kind == "A8") && !report.fact.fatal.has_value();
+  const std::string& form = report.fact.form;
+  if (event.family == Family::kUnverifiedPlan && form == "D4") return last;
+  const bool dump = (form == "A6" || form == "A8") && !report.fact.fatal.has_value();
   if (event.family == Family::kRequest && dump && !report.fact.requested_bytes &&
       !Differ(event.fact.memory_space, report.fact.memory_space) &&
       !Differ(event.fact.allocator, report.fact.allocator)) {
@@ -123,7 +123,7 @@ std::optional<size_t> EventGroups::Add(OomEvent&& event) {
     // What a driver or an allocator only mentioned was not survived.
     if (OomEvent& told = events_[*same]; event.fact.fatal == true && told.fact.fatal != true) {
       told.family = event.family;
-      told.fact.kind = event.fact.kind;
+      told.fact.form = event.fact.form;
       told.fact.fatal = true;
       told.fact.message = event.fact.message;
     }
@@ -134,7 +134,7 @@ std::optional<size_t> EventGroups::Add(OomEvent&& event) {
   if (const std::optional<size_t> before = report ? std::nullopt : FindReportBefore(event)) {
     OomEvent& taken = events_[*before];
     taken.family = event.family;
-    taken.fact.kind = event.fact.kind;
+    taken.fact.form = event.fact.form;
     taken.fact.fatal = event.fact.fatal;
     taken.fact.message = event.fact.message;
     taken.Complete(std::move(event));

@@ -37,7 +37,7 @@ class EventGroups {
  private:
   std::optional<size_t> FindRequest(const OomEvent& event) const;
   std::optional<size_t> FindBackOff(const OomEvent& event) const;
-  // A report before `event` that had no failure in front, and is this one's.
+  // A report that stands before `event`, belongs to it and to no failure above.
   std::optional<size_t> FindReportBefore(const OomEvent& event) const;
   void DropTwins();
 

@@ -61,15 +61,24 @@ MaybeInt TensorBytes(std::string_view line) {
   return bytes;
 }
 
+// The form of `line`, with its groups; null when it is of none.
+const Form* Match(std::string_view line, std::vector<std::string_view>* groups) {
+  for (const auto& [form, pattern] : CompiledForms()) {
+    if (line.find(form->needle) == std::string_view::npos) continue;
+    if (pattern.Find(line, groups)) return form;
+  }
+  return nullptr;
+}
+
 // What a form's figures imply.
 void Derive(std::string_view line, OomEvent& event) {
   OomEventFact& fact = event.fact;
-  if (fact.kind == "T5" && fact.tensor_core_bytes && fact.sparse_core_bytes)
+  if (fact.form == "T5" && fact.tensor_core_bytes && fact.sparse_core_bytes)
     fact.requested_bytes = SumOrNone(*fact.tensor_core_bytes, *fact.sparse_core_bytes);
-  if (fact.kind == "S1" && fact.requested_bytes && fact.capacity_bytes)
+  if (fact.form == "S1" && fact.requested_bytes && fact.capacity_bytes)
     fact.exceeded_bytes = *fact.requested_bytes - *fact.capacity_bytes;
-  if (fact.kind == "G5") fact.requested_bytes = TensorBytes(line);
-  if (fact.kind == "SC1") {
+  if (fact.form == "G5") fact.requested_bytes = TensorBytes(line);
+  if (fact.form == "SC1") {
     constexpr int64_t kWordBytes = 4;
     for (MaybeInt* bytes : {&fact.used_bytes, &fact.capacity_bytes, &fact.requested_bytes}) {
       if (bytes->has_value() && **bytes > std::numeric_limits<int64_t>::max() / kWordBytes)
@@ -79,47 +88,49 @@ void Derive(std::string_view line, OomEvent& event) {
   }
   // Only HBM is that large; a text that was cut before it names the space.
   constexpr int64_t kAboveOnChip = int64_t{4} << 30;
-  if (fact.kind == "T7" && fact.memory_space.empty() && fact.capacity_bytes > kAboveOnChip)
+  if (fact.form == "T7" && fact.memory_space.empty() && fact.capacity_bytes > kAboveOnChip)
     fact.memory_space = "hbm";
-  if (fact.kind == "V2" && line.find("op_name=") != std::string_view::npos &&
+  if (fact.form == "V2" && line.find("op_name=") != std::string_view::npos &&
       !event.buffers.empty())
     ReadOperator(line.substr(line.find("op_name=")), &event.buffers.front());
   if (!event.buffers.empty()) {
     event.buffers.front().bytes = fact.requested_bytes;
-    if (fact.kind == "V2" || line.find(", scoped,") != std::string_view::npos)
+    if (fact.form == "V2" || line.find(", scoped,") != std::string_view::npos)
       event.buffers.front().allocation_type = "scoped";
   }
 }
 
 }  // namespace
 
+const Form* FormOf(std::string_view line) {
+  std::vector<std::string_view> groups;
+  return Match(line, &groups);
+}
+
 std::optional<OomEvent> MatchForm(std::string_view line) {
   std::vector<std::string_view> groups;
-  for (const auto& [form, pattern] : CompiledForms()) {
-    if (line.find(form->needle) == std::string_view::npos) continue;
-    if (!pattern.Find(line, &groups)) continue;
-    OomEvent event;
-    event.family = form->family;
-    event.fact.kind = form->id;
-    if (form->verdict != kUnknown) event.fact.fatal = form->verdict == kFatal;
-    for (size_t i = 1; i < groups.size() && i <= form->fields.size(); ++i)
-      event.Set(form->fields[i - 1], groups[i]);
-    Derive(line, event);
-    OomEventFact& fact = event.fact;
-    if (!fact.allocator.empty() && fact.memory_space.empty())
-      fact.memory_space = SpaceOfAllocator(fact.allocator);
-    constexpr int64_t kRounding = 255;  // `rounded to`: up, to 256 bytes.
-    if (fact.kind == "A2" && event.requested_slack == 0) event.requested_slack = kRounding;
-    if (fact.kind == "A2" || fact.kind == "A1" || fact.kind == "A9") {
-      if (!fact.device.has_value()) fact.device = OrdinalInAllocator(fact.allocator);
-    }
-    if (fact.kind == "G3" && SpaceOfAllocator(fact.allocator) == "host") fact.memory_space = "host";
-    if (fact.memory_space.empty()) fact.memory_space = form->space;
-    fact.error_code = ErrorCodeOf(line);
-    if (fact.module_name.empty()) fact.module_name = ModuleNameOf(line);
-    return event;
+  const Form* const form = Match(line, &groups);
+  if (form == nullptr) return std::nullopt;
+  OomEvent event;
+  event.family = form->family;
+  event.fact.form = form->id;
+  if (form->verdict != kUnknown) event.fact.fatal = form->verdict == kFatal;
+  for (size_t i = 1; i < groups.size() && i <= form->fields.size(); ++i)
+    event.Set(form->fields[i - 1], groups[i]);
+  Derive(line, event);
+  OomEventFact& fact = event.fact;
+  if (!fact.allocator.empty() && fact.memory_space.empty())
+    fact.memory_space = SpaceOfAllocator(fact.allocator);
+  constexpr int64_t kRounding = 255;  // `rounded to`: up, to 256 bytes.
+  if (fact.form == "A2" && event.requested_slack == 0) event.requested_slack = kRounding;
+  if (fact.form == "A2" || fact.form == "A1" || fact.form == "A9") {
+    if (!fact.device.has_value()) fact.device = OrdinalInAllocator(fact.allocator);
   }
-  return std::nullopt;
+  if (fact.form == "G3" && SpaceOfAllocator(fact.allocator) == "host") fact.memory_space = "host";
+  if (fact.memory_space.empty()) fact.memory_space = form->space;
+  fact.error_code = ErrorCodeOf(line);
+  if (fact.module_name.empty()) fact.module_name = ModuleNameOf(line);
+  return event;
 }
 
 std::string ErrorCodeOf(std::string_view line) {

@@ -296,7 +296,7 @@ constexpr Form kForms[] = {
      R"(JIT session error: Cannot allocate memory|\[Errno 12\] Cannot allocate memory)"},
     {"C1", kOther, kFatal, "host", "LLVM ERROR: out of memory", R"(LLVM ERROR: out of memory)"},
     {"C1", kOther, kFatal, "host", "MemoryError", R"(^(?:[\w.]+\.)?MemoryError:?$)"},
-    // Killed by the kernel; told by it, by Slurm, Kubernetes, Ray.
+    // Killed by the kernel: in its own words, in those of Slurm, Kubernetes, Ray.
     {"C2",
      kOther,
      kFatal,

@@ -1,5 +1,5 @@
-// The forms of lines that tell of a failure, or advise, in one table. To add one: a row in forms.cc
-// (its literal, its pattern, what the groups mean) and its texts in tests/log/forms_test.cc.
+// The forms of lines that report a failure, or advise, in one table. To add one: a row in forms.cc
+// (its literal, its pattern, what the groups mean) and its texts in tests/log/cases.
 //
 // Reports of several lines that follow or stand alone have readers of their own: tpu_report,
 // buffer_report, usage_rows, allocator_dump, memory_stats.
@@ -31,11 +31,14 @@ struct Form {
 // Most specific first: a line is of the first form that matches.
 std::span<const Form> Forms();
 
-// Reads the event that an unwrapped line tells of, all but its place. std::nullopt: none.
+// The form that an unwrapped line is of; null when it is of none.
+const Form* FormOf(std::string_view line);
+
+// Reads the event in an unwrapped line, all but its place. std::nullopt: none.
 std::optional<OomEvent> MatchForm(std::string_view line);
 
-// The code of an error of XLA's (`E1000: CompileTimeHbmOom:`), else the status where it is no
-// RESOURCE_EXHAUSTED; empty: none is told.
+// The code of an error of XLA's (`E1000: CompileTimeHbmOom:`), else the status where it is not
+// RESOURCE_EXHAUSTED; empty: unknown.
 std::string ErrorCodeOf(std::string_view line);
 // The executable's name, where a line has one.
 std::string ModuleNameOf(std::string_view line);

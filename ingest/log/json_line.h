@@ -9,7 +9,7 @@
 namespace oomdb {
 
 // The lines of what such an object says (`"message": "a\nb"`, `"log"`, `"exception"` and the like,
-// at any depth), their escapes undone. Empty when `line` is no such object; it may be cut.
+// at any depth), their escapes undone. Empty when `line` is not such an object; it may be cut.
 std::vector<std::string> JsonMessages(std::string_view line);
 
 }  // namespace oomdb

@@ -9,7 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "ingest/base/error.h"
+#include "base/error.h"
+#include "ingest/log/kinds.h"
 #include "ingest/log/line_reader.h"
 #include "ingest/log/log_parser.h"
 #include "ingest/plan/printed_shape.h"
@@ -87,11 +88,11 @@ void AddIssue(FactSink& sink, std::string what, std::string detail, int64_t coun
   sink.Add(IssueFact{"info", std::move(what), std::move(detail), count});
 }
 
-// No memory is larger: a size above it is a text that lies, and sums of such would overflow. Of a
+// No memory is larger: a size above it is wrong, and sums of such would overflow. Of a
 // program that does not fit because a shape is wrong, sizes up to 2^62 are real.
 constexpr int64_t kMaxBufferBytes = int64_t{1} << 53;
 
-// Less than nothing is not known either; but what a compiler wants to get to may be that.
+// Less than nothing is unknown as well; but what a compiler wants to get to may be that.
 void DropImpossible(OomEvent& event) {
   if (event.fact.fatal.has_value() && !*event.fact.fatal) return;
   for (int i = static_cast<int>(Field::kRequested); i <= static_cast<int>(Field::kSparseCore);
@@ -106,6 +107,7 @@ bool IsPossible(const MaybeInt& bytes) {
 }
 
 void AddEvent(OomEvent&& event, Index index, FactSink& sink) {
+  event.fact.kind = KindOf(event.fact.form);
   DropImpossible(event);
   const size_t listed = event.buffers.size() + event.chunks.size();
   std::erase_if(event.buffers, [](const OomBufferFact& b) {
@@ -199,7 +201,7 @@ void ImportLog(const Source& source, const ImportOptions&, FactSink& sink) {
   }
   if (parser.unknown_lines() > 0) {
     AddIssue(sink, "unknown_oom_form",
-             "memory is exhausted in a form that is not known; first in line " +
+             "memory is exhausted in an unknown form; first in line " +
                  std::to_string(parser.first_unknown_line()),
              parser.unknown_lines());
   }

@@ -5,17 +5,17 @@
 #include <string_view>
 
 #include "ingest/base/facts.h"
-#include "ingest/importers.h"
+#include "ingest/base/importer.h"
 #include "ingest/source/source.h"
 
 namespace oomdb {
 
 // The Importer of this format (ingest/importers.h). By its name a text may be a log when it ends in
-// .txt, .log, .out or .err (maybe compressed) or has no extension, and is none of XLA's dumps.
+// .txt, .log, .out or .err (maybe compressed) or has no extension, and is not one of XLA's dumps.
 bool ClaimsLog(std::string_view file_name);
 // In a folder: true when it is a text with some form of failure in it. `named`: when it is a text.
 bool HoldsLog(const Source& source, bool named);
-// Throws Error when the content is no text. A text without a failure is a log all the same: an
+// Throws Error when the content is not text. A text without a failure is a log all the same: an
 // issue `no_oom_found` says so.
 void ImportLog(const Source& source, const ImportOptions& options, FactSink& sink);
 

@@ -48,7 +48,7 @@ std::string Message(std::string_view line) {
   return std::string(line);
 }
 
-bool IsStatistics(const OomEvent& event) { return event.fact.kind.starts_with('K'); }
+bool IsStatistics(const OomEvent& event) { return event.fact.form.starts_with('K'); }
 
 }  // namespace
 
@@ -144,8 +144,8 @@ bool LogParser::TakeBroken(int64_t number, std::string_view line) {
       OomEvent& told = groups_[*failure];
       const bool advice =
           event->fact.fatal == false && told.fact.fatal == true && told.fact.repeat_count == 1;
-      if (event->fact.kind != told.fact.kind ? !advice : event->known() <= told.known()) continue;
-      told.fact.kind = event->fact.kind;
+      if (event->fact.form != told.fact.form ? !advice : event->known() <= told.known()) continue;
+      told.fact.form = event->fact.form;
       told.fact.fatal = event->fact.fatal;
       told.Complete(std::move(*event));
       MayGoOn(first, text, failure);
@@ -207,8 +207,8 @@ void LogParser::TakeFailure(int64_t number, std::string_view line, OomEvent&& ev
     now_->code.clear();
   }
   OomEvent* const before = FailureNear(number, kSameMessageLines);
-  if (before != nullptr && before->fact.kind == event.fact.kind &&
-      (event.family == Family::kTpuCompile || event.fact.kind == "C2") &&
+  if (before != nullptr && before->fact.form == event.fact.form &&
+      (event.family == Family::kTpuCompile || event.fact.form == "C2") &&
       !before->fact.capacity_bytes && event.fact.capacity_bytes) {
     before->Complete(std::move(event));  // The rest of a line that was broken.
     return;
@@ -284,7 +284,7 @@ void LogParser::FileCode() {
   for (const auto& [name, space] : kMemoryCodes) {
     if (code != name) continue;
     OomEvent event;
-    event.fact.kind = event.fact.error_code = code;
+    event.fact.form = event.fact.error_code = code;
     event.fact.fatal = true;
     event.fact.memory_space = space;
     event.fact.line = now_->code_line;

@@ -45,7 +45,7 @@ class LogParser {
   std::vector<OomEvent> Finish();
   // Events beyond what is kept.
   int64_t left_out() const { return groups_.left_out(); }
-  // Lines that tell of exhausted memory in a form that is not known, and the first of them.
+  // Lines that report exhausted memory in an unknown form, and the first of them.
   int64_t unknown_lines() const { return unknown_lines_; }
   int64_t first_unknown_line() const { return first_unknown_line_; }
   // Sizes whose unit may mean powers of ten.
@@ -65,19 +65,19 @@ class LogParser {
 
   // Takes `line` as what was broken off from the one before it. False: it is not.
   bool TakeBroken(int64_t number, std::string_view line);
-  // Remembers a line whose message may go on in the next one; `failure`: what it told of.
+  // Remembers a line whose message may go on in the next one; `failure`: its event.
   void MayGoOn(int64_t number, std::string_view line, std::optional<size_t> failure);
 
-  // What a process told of last. Ranks and workers write into one log, line by line.
+  // The last event of a process. Ranks and workers write into one log, line by line.
   struct Stream {
     std::unique_ptr<Block> block;
     const BlockKind* block_kind = nullptr;
     int64_t block_first = 0;
     int64_t block_last = 0;
     std::string block_message;
-    std::optional<size_t> block_failure;  // That was told of before the report.
+    std::optional<size_t> block_failure;  // The one that stood before the report.
 
-    std::optional<size_t> failure;  // The last one told of.
+    std::optional<size_t> failure;  // The last one.
     int64_t failure_line = 0;
     std::string code;  // Of a line that names only it: the next one says what failed.
     int64_t code_line = 0;

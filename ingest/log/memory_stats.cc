@@ -46,7 +46,7 @@ class CompiledStats : public Block {
         fact.temp_bytes.value_or(0) == 0) {
       return std::nullopt;
     }
-    event_.fact.kind = "K1";
+    event_.fact.form = "K1";
     event_.fact.fatal = false;
     return std::move(event_);
   }
@@ -95,7 +95,7 @@ class AllocatorStats : public Block {
     if (fact.largest_free_bytes == 0) fact.largest_free_bytes.reset();
     if (fact.capacity_bytes && fact.used_bytes)
       fact.free_bytes = *fact.capacity_bytes - *fact.used_bytes - fact.reserved_bytes.value_or(0);
-    fact.kind = rows_ ? "K7" : "K3";
+    fact.form = rows_ ? "K7" : "K3";
     fact.fatal = false;
     return std::move(event_);
   }
@@ -144,7 +144,7 @@ class PlanSizes : public Block {
   std::optional<OomEvent> Finish() override {
     const OomEventFact& fact = event_.fact;
     if (!fact.total_bytes && !(fact.arguments_bytes && fact.output_bytes)) return std::nullopt;
-    event_.fact.kind = maxtext_ ? "K5" : "K6";
+    event_.fact.form = maxtext_ ? "K5" : "K6";
     event_.fact.fatal = false;
     return std::move(event_);
   }

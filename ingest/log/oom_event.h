@@ -41,8 +41,7 @@ enum class Field : unsigned char {
   kTag,
 };
 
-// Lines by which texts are told apart: what may follow, and what is the same failure in other
-// words.
+// What may follow a line, and which other lines are the same failure in other words.
 enum class Family : unsigned char {
   kOther,
   kTpuCompile,      // A report of the program's needs may follow.
@@ -57,7 +56,7 @@ struct OomEvent {
   int64_t requested_slack = 0;  // How far the true request may be from the printed one.
   int64_t last_line = 0;
   int64_t last_bytes = 0;  // kBackOff: the attempt before.
-  bool dropped = false;    // Told by another event as well.
+  bool dropped = false;    // Another event says the same.
   std::vector<OomBufferFact> buffers;
   std::vector<OomChunkFact> chunks;
 
@@ -67,14 +66,14 @@ struct OomEvent {
   int64_t known();
   // Sets a field to what is printed; what can't be read as a size leaves it as it was.
   void Set(Field field, std::string_view text);
-  // Takes from `other` what is not known here. Its buffers and chunks too, where there are none.
+  // Takes from `other` what is unknown here. Its buffers and chunks too, where there are none.
   void Complete(OomEvent&& other);
 };
 
-// `text` as a size; std::nullopt when it is none or stands for "unknown".
+// `text` as a size; std::nullopt when it is not one or stands for "unknown".
 MaybeInt Bytes(std::string_view text);
 
-// gpu or host, by an allocator's name; empty: neither is told.
+// gpu or host, by an allocator's name; empty: unknown.
 std::string SpaceOfAllocator(std::string_view allocator);
 // The N of GPU_N_bfc and gpu_async_N.
 MaybeInt OrdinalInAllocator(std::string_view allocator);

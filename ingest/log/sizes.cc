@@ -4,12 +4,12 @@
 #include <cmath>
 #include <string>
 
+#include "base/ascii.h"
+
 namespace oomdb {
 namespace {
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-
-// The power of two of a unit; std::nullopt when it is no unit of size.
+// The power of two of a unit; std::nullopt when it is not a unit of size.
 std::optional<int> Shift(std::string_view unit) {
   if (unit.empty() || unit == "B" || unit == "bytes" || unit == "byte") return 0;
   constexpr std::string_view kPrefixes = "KMGTPE";

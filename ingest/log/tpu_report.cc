@@ -11,7 +11,7 @@
 namespace oomdb {
 namespace {
 
-struct Patterns {
+struct ReportPatterns {
   Pattern used{R"(Used {H} of {H} (\w+))"};
   Pattern exceeded{R"(Exceeded (\w+) capacity by {H})"};
   Pattern total{R"(Total (\w+) usage >= ?{H})"};
@@ -35,8 +35,8 @@ struct Patterns {
   Pattern max_free{R"(Max free chunk\s+{U})"};
 };
 
-const Patterns& P() {
-  static const auto* const patterns = new Patterns();
+const ReportPatterns& ReportForms() {
+  static const auto* const patterns = new ReportPatterns();
   return *patterns;
 }
 
@@ -52,8 +52,8 @@ class TpuReport : public Block {
   std::optional<OomEvent> Finish() override {
     TakeOperator();
     if (!anything_) return std::nullopt;
-    event_.fact.kind = event_.fact.total_bytes ? "T2" : program_seen_ ? "T3" : "T4";
-    if (event_.fact.memory_space == "vmem") event_.fact.kind = "V1";
+    event_.fact.form = event_.fact.total_bytes ? "T2" : program_seen_ ? "T3" : "T4";
+    if (event_.fact.memory_space == "vmem") event_.fact.form = "V1";
     event_.family = Family::kTpuCompile;
     ForgetUnchargedArguments(&event_);
     return std::move(event_);
@@ -64,12 +64,12 @@ class TpuReport : public Block {
 
   bool TakeTotals(std::string_view line) {
     auto& g = groups_;
-    if (P().total.Starts(line, &g)) {
+    if (ReportForms().total.Starts(line, &g)) {
       Space(g[1]);
       // Printed once more, it may be cut within the number.
       if (!event_.fact.total_bytes) event_.Set(Field::kTotal, g[2]);
       section_ = Section::kTotals;
-    } else if (section_ == Section::kTotals && P().part.Starts(line, &g)) {
+    } else if (section_ == Section::kTotals && ReportForms().part.Starts(line, &g)) {
       event_.Set(g[1] == "reserved"  ? Field::kReserved
                  : g[1] == "program" ? Field::kProgram
                  : g[1] == "output"  ? Field::kOutput
@@ -78,25 +78,25 @@ class TpuReport : public Block {
       // `arguments 0BOutput size 0B; shares …`: lines may be joined.
       if (const size_t next = line.find("Output size"); next != std::string_view::npos)
         TakeTotals(line.substr(next));
-    } else if (P().output.Starts(line, &g)) {
+    } else if (ReportForms().output.Starts(line, &g)) {
       event_.Set(Field::kOutput, g[1]);
       event_.Set(Field::kAlias, g[2]);
-    } else if (P().program.Starts(line, &g)) {
+    } else if (ReportForms().program.Starts(line, &g)) {
       Space(g[1]);
       if (!event_.fact.program_bytes) event_.Set(Field::kProgram, g[2]);
       section_ = Section::kProgram;
       program_seen_ = true;
-    } else if (P().largest.Starts(line, &g)) {
+    } else if (ReportForms().largest.Starts(line, &g)) {
       Space(g[1]);
       section_ = Section::kAllocations;
-    } else if (P().exceeded.Starts(line, &g)) {
+    } else if (ReportForms().exceeded.Starts(line, &g)) {
       Space(g[1]);
       event_.Set(Field::kExceeded, g[2]);
-    } else if (P().used.Starts(line, &g)) {
+    } else if (ReportForms().used.Starts(line, &g)) {
       event_.Set(Field::kUsed, g[1]);
       event_.Set(Field::kCapacity, g[2]);
       Space(g[3]);
-      if (P().exceeded.Find(line, &g)) event_.Set(Field::kExceeded, g[2]);
+      if (ReportForms().exceeded.Find(line, &g)) event_.Set(Field::kExceeded, g[2]);
     } else {
       return false;
     }
@@ -107,14 +107,14 @@ class TpuReport : public Block {
 
   bool TakeLoading(std::string_view line) {
     auto& g = groups_;
-    if (P().hbm.Starts(line, &g)) {
+    if (ReportForms().hbm.Starts(line, &g)) {
       event_.Set(Field::kCapacity, g[1]);
       Space("hbm");
-    } else if (P().exact.Starts(line, &g)) {
+    } else if (ReportForms().exact.Starts(line, &g)) {
       std::string digits(g[3]);
       std::erase(digits, ',');
       event_.Set(g[1].starts_with('C') ? Field::kUsed : Field::kRequested, digits);
-    } else if (P().max_free.Starts(line, &g)) {
+    } else if (ReportForms().max_free.Starts(line, &g)) {
       event_.Set(Field::kLargestFree, g[1]);
     } else {
       return false;
@@ -125,7 +125,7 @@ class TpuReport : public Block {
 
   bool TakeKind(std::string_view line) {
     auto& g = groups_;
-    if (!P().kind.Starts(line, &g)) return false;
+    if (!ReportForms().kind.Starts(line, &g)) return false;
     if (g[1] == "HLO temp") {
       event_.Set(Field::kTemp, g[2]);
       event_.Set(Field::kFragmentation, g[3]);
@@ -142,7 +142,7 @@ class TpuReport : public Block {
       section_ = Section::kProgram;  // The text begins within it.
       return TakeKind(line);
     }
-    if (P().size.Starts(line, &g)) {
+    if (ReportForms().size.Starts(line, &g)) {
       TakeOperator();
       section_ = Section::kAllocations;
       if (event_.buffers.size() < kMaxBuffersPerEvent) {
@@ -155,21 +155,21 @@ class TpuReport : public Block {
     }
     if (event_.buffers.empty()) return false;
     OomBufferFact& buffer = event_.buffers.back();
-    if (P().operation.Starts(line, &g)) {
+    if (ReportForms().operation.Starts(line, &g)) {
       operator_ = g[1];
       return true;
     }
-    if (P().shape.Starts(line, &g)) {
+    if (ReportForms().shape.Starts(line, &g)) {
       buffer.shape = g[1];
-    } else if (P().unpadded.Starts(line, &g)) {
+    } else if (ReportForms().unpadded.Starts(line, &g)) {
       buffer.unpadded_bytes = Bytes(g[1]);
-    } else if (P().padding.Starts(line, &g)) {
+    } else if (ReportForms().padding.Starts(line, &g)) {
       buffer.padding_bytes = Bytes(g[1]);
-    } else if (P().label.Starts(line, &g)) {
+    } else if (ReportForms().label.Starts(line, &g)) {
       buffer.label = g[1];
-    } else if (P().type.Starts(line, &g)) {
+    } else if (ReportForms().type.Starts(line, &g)) {
       buffer.allocation_type = g[1];
-    } else if (P().passed_over.StartsWith(line) == 0) {
+    } else if (ReportForms().passed_over.StartsWith(line) == 0) {
       return false;
     }
     TakeOperator();
@@ -225,7 +225,7 @@ const BlockKind& TpuReportKind() {
       []() -> std::unique_ptr<Block> { return std::make_unique<TpuReport>(); },
       [](const OomEvent& failure, const OomEvent& report) {
         // A program that could not be loaded was reported on as well.
-        return (failure.family == Family::kTpuCompile || failure.fact.kind == "R2") &&
+        return (failure.family == Family::kTpuCompile || failure.fact.form == "R2") &&
                (report.fact.memory_space.empty() || failure.fact.memory_space.empty() ||
                 report.fact.memory_space == failure.fact.memory_space);
       }};

@@ -10,7 +10,7 @@
 namespace oomdb {
 namespace {
 
-struct Patterns {
+struct RowPatterns {
   // cumulative size (percent); size; offset; used by n values; shapes
   Pattern row{R"([0-9.]+[KMGTPE]?i?B\( ?[0-9]+%\); +{U}; +[0-9]+; +[0-9]+; (\S.*))"};
   Pattern total{R"(Total bytes(?: used)?: ([0-9]+))"};
@@ -19,8 +19,8 @@ struct Patterns {
   Pattern other{R"([0-9.]+[KMGTPE]?i?B\( ?[0-9]+%\);)"};
 };
 
-const Patterns& P() {
-  static const auto* const patterns = new Patterns();
+const RowPatterns& RowForms() {
+  static const auto* const patterns = new RowPatterns();
   return *patterns;
 }
 
@@ -29,21 +29,21 @@ class UsageRows : public Block {
   bool Take(std::string_view line) override {
     if (line.empty()) return true;
     std::vector<std::string_view>& g = groups_;
-    if (P().row.Starts(line, &g)) {
+    if (RowForms().row.Starts(line, &g)) {
       Add(Bytes(g[1]), g[2]);
       return true;
     }
-    if (P().total.Starts(line, &g)) {
+    if (RowForms().total.Starts(line, &g)) {
       // Of the first memory space: the device's own.
       if (!event_.fact.total_bytes) event_.Set(Field::kTotal, g[1]);
       return true;
     }
-    return P().head.StartsWith(line) > 0 || P().other.StartsWith(line) > 0;
+    return RowForms().head.StartsWith(line) > 0 || RowForms().other.StartsWith(line) > 0;
   }
 
   std::optional<OomEvent> Finish() override {
     if (event_.buffers.empty()) return std::nullopt;
-    event_.fact.kind = "D4";
+    event_.fact.form = "D4";
     event_.family = Family::kUnverifiedPlan;
     return std::move(event_);
   }

@@ -167,7 +167,7 @@ std::vector<std::string_view> SplitJoined(std::string_view line) {
       R"(|Largest program allocations in|BufferAssignment (?:OOM|stats)|Peak buffers:)"
       R"(|\b(?:reserved|program|arguments|HLO temp)\s+(?:[0-9]|unknown size)|[0-9]+\. Size: [0-9])"
       R"(|Operator: |Shape: |Unpadded size: |Extra memory due|XLA [Ll]abel: |Allocation type: )");
-  // An op name may hold a \\n of its own: that alone is no sign of joined lines.
+  // An op name may hold a \\n of its own: that alone is not a sign of joined lines.
   static const Pattern joined(
       R"(.(?:Total \w+ usage >=|Output size (?:[0-9]|unknown)|Program \w+ requirement [0-9])"
       R"(|Largest program allocations in|BufferAssignment (?:OOM|stats)|Peak buffers:))");

@@ -14,7 +14,7 @@ namespace oomdb {
 // came from (Ray, mpirun, docker), quoting, columns of line numbers, colour codes (also those whose
 // ESC byte was lost), HTML entities and bold type. Indentation goes too: wrappers lose it, so
 // nothing may depend on it.
-// `process` is set to what tells its process from the others that write into one log; else empty.
+// `process` is set to the name of its process, where several write into one log; else empty.
 // A number alone (`3: `), which may count lines as well, has a # in front.
 std::string Unwrap(std::string_view line, std::string* process = nullptr);
 

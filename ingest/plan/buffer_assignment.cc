@@ -139,9 +139,9 @@ DonatedParameters ReadDonated(const proto::HloModuleProto& module) {
 namespace {
 
 // The entry computation's parameters by number.
-IdMap EntryParameters(const Instructions& instructions) {
-  IdMap parameters;
-  if (instructions.entry() != IdMap::kNone) {
+IdIndex EntryParameters(const Instructions& instructions) {
+  IdIndex parameters;
+  if (instructions.entry() != IdIndex::kNone) {
     const auto [begin, end] = instructions.Range(instructions.entry());
     for (InstructionNumber i = begin; i < end; ++i) {
       if (instructions[i].opcode() == "parameter") {
@@ -174,7 +174,7 @@ int64_t& SumOf(AllocationClass allocation_class, PlanMemory& space) {
 void ReadAllocationFacts(const BufferAssignment& assignment, const Instructions& instructions,
                          const DonatedParameters& donated, ParameterShardings& shardings,
                          TextBudget& text, Plan* plan) {
-  const IdMap parameters = EntryParameters(instructions);
+  const IdIndex parameters = EntryParameters(instructions);
   for (size_t i = 0; i < assignment.allocations().size(); ++i) {
     const proto::BufferAllocationProto& proto = *assignment.allocations()[i];
     PlanAllocation allocation;
@@ -189,7 +189,7 @@ void ReadAllocationFacts(const BufferAssignment& assignment, const Instructions&
       allocation.parameter_number = proto.parameter_number();
       allocation.parameter_shape_index = text.Copy(PrintShapeIndex(index));
       const InstructionNumber at = parameters.Find(proto.parameter_number());
-      if (at != IdMap::kNone) {
+      if (at != IdIndex::kNone) {
         const proto::ShapeProto* shape = SubshapeAt(instructions[at].shape(), index);
         if (shape != nullptr) allocation.shape = text.Copy(PrintShape(*shape));
       }
@@ -207,7 +207,7 @@ void ReadAllocationFacts(const BufferAssignment& assignment, const Instructions&
 
 void SumByClass(Plan* plan) {
   std::map<int64_t, PlanMemory> spaces;
-  spaces[0];  // The device's memory is always told of.
+  spaces[0];  // The device's memory always has a row.
   for (const PlanAllocation& allocation : plan->allocations) {
     SumOf(allocation.allocation_class, spaces[allocation.memory_space]) += allocation.bytes;
     if (allocation.allocation_class != AllocationClass::kParameter) continue;

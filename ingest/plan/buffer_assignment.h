@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "ingest/plan/id_map.h"
+#include "ingest/plan/id_index.h"
 #include "ingest/plan/instructions.h"
 #include "ingest/plan/limits.h"
 #include "ingest/plan/plan.h"
@@ -40,7 +40,7 @@ struct LogicalBuffer {
 
 class BufferAssignment {
  public:
-  static constexpr int32_t kNone = IdMap::kNone;
+  static constexpr int32_t kNone = IdIndex::kNone;
 
   // `assignment` and `instructions` must outlive this.
   BufferAssignment(const proto::BufferAssignmentProto& assignment, const Instructions& instructions,
@@ -67,7 +67,7 @@ class BufferAssignment {
   std::vector<const proto::BufferAllocationProto*> allocations_;
   std::vector<int64_t> allocation_bytes_;
   std::vector<LogicalBuffer> buffers_;
-  IdMap buffer_ids_;
+  IdIndex buffer_ids_;
   std::vector<int32_t> by_value_;  // Positions in buffers(), ordered by value.
 };
 

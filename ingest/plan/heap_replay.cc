@@ -7,7 +7,6 @@ namespace {
 
 using proto::HeapSimulatorTrace;
 using Event = proto::HeapSimulatorTrace::Event;
-constexpr int32_t kNone = IdMap::kNone;
 
 // What one trace says.
 struct TraceResult {
@@ -35,7 +34,7 @@ class Replayer {
   std::optional<int64_t> SpaceOf(const HeapSimulatorTrace& trace) const {
     for (const Event& event : trace.events()) {
       const int32_t b = assignment_.FindBuffer(event.buffer_id());
-      if (b != kNone && buffers_[b].IsTemp()) return buffers_[b].memory_space;
+      if (b != IdIndex::kNone && buffers_[b].IsTemp()) return buffers_[b].memory_space;
     }
     return std::nullopt;
   }
@@ -58,12 +57,14 @@ class Replayer {
 
  private:
   struct State {
-    int32_t link = kNone;  // What it shares memory with; set once, and shortened towards the root.
+    int32_t link =
+        IdIndex::kNone;  // What it shares memory with; set once, and shortened towards the root.
     int64_t references = 0;
     bool touched = false;
-    bool live = false;         // Roots: the memory is taken.
-    int32_t shown_as = kNone;  // Roots, while live: the buffer whose row stands for the memory.
-    int64_t taken_at = 0;      // Roots, while live.
+    bool live = false;  // Roots: the memory is taken.
+    int32_t shown_as =
+        IdIndex::kNone;    // Roots, while live: the buffer whose row stands for the memory.
+    int64_t taken_at = 0;  // Roots, while live.
     MaybeInt first_live;
     MaybeInt last_live;
   };
@@ -89,8 +90,8 @@ class Replayer {
 
   int32_t RootOf(int32_t b) {
     int32_t root = b;
-    while (state_[root].link != kNone) root = state_[root].link;
-    while (state_[b].link != kNone) {
+    while (state_[root].link != IdIndex::kNone) root = state_[root].link;
+    while (state_[b].link != IdIndex::kNone) {
       const int32_t next = state_[b].link;
       state_[b].link = root;
       b = next;
@@ -102,8 +103,8 @@ class Replayer {
 
   void Apply(const Event& event, int64_t n) {
     const int32_t b = assignment_.FindBuffer(event.buffer_id());
-    if (b == kNone || !Counts(b)) {
-      Inconsistent("a heap trace moves a buffer that is no temp of its memory space");
+    if (b == IdIndex::kNone || !Counts(b)) {
+      Inconsistent("a heap trace moves a buffer that is not a temp of its memory space");
       return;
     }
     switch (event.kind()) {
@@ -117,7 +118,7 @@ class Replayer {
         Share(b, assignment_.FindBuffer(event.share_with_canonical_id()), n);
         break;
       default:
-        Inconsistent("a heap trace has an event of a kind that is not known");
+        Inconsistent("a heap trace has an event of an unknown kind");
     }
   }
 
@@ -149,13 +150,14 @@ class Replayer {
   }
 
   void Share(int32_t b, int32_t with, int64_t n) {
-    if (with == kNone || !Counts(with)) {
-      Inconsistent("a heap trace shares memory with a buffer that is no temp of its memory space");
+    if (with == IdIndex::kNone || !Counts(with)) {
+      Inconsistent(
+          "a heap trace shares memory with a buffer that is not a temp of its memory space");
       return;
     }
     State& sharer = Touch(b);
     const int32_t root = RootOf(with);
-    if (sharer.link != kNone || sharer.references != 0 || root == b) {
+    if (sharer.link != IdIndex::kNone || sharer.references != 0 || root == b) {
       Inconsistent("a heap trace makes a buffer share memory that is live, shared or its own");
       return;
     }
@@ -242,7 +244,7 @@ HeapReplay ReplayHeap(const proto::BufferAssignmentProto& proto, const BufferAss
       if (event.kind() != Event::SHARE_WITH) continue;
       const int32_t b = assignment.FindBuffer(event.buffer_id());
       const int32_t with = assignment.FindBuffer(event.share_with_canonical_id());
-      if (b != kNone && with != kNone) replay.sharers[with].push_back(b);
+      if (b != IdIndex::kNone && with != IdIndex::kNone) replay.sharers[with].push_back(b);
     }
     const std::optional<int64_t> space = replayer.SpaceOf(trace);
     if (space) {

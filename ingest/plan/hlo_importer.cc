@@ -9,7 +9,7 @@
 #include <memory>
 #include <span>
 
-#include "ingest/base/error.h"
+#include "base/error.h"
 #include "ingest/plan/plan.h"
 #include "ingest/source/naming.h"
 
@@ -82,7 +82,7 @@ std::string PlatformOf(std::string_view device_type, std::string_view file_name,
       return std::string(platform);
     }
   }
-  // A function may be called jit_cpu_fallback: only what comes after the module's name tells.
+  // A function may be called jit_cpu_fallback: only what comes after the module's name counts.
   std::string_view rest = BaseName(file_name);
   if (const size_t name = rest.find(module_name);
       !module_name.empty() && name != std::string_view::npos) {
@@ -105,7 +105,7 @@ bool ClaimsHlo(std::string_view file_name) {
 
 ModuleFact ReadHloModule(const Source& source) {
   if (source.size() > std::numeric_limits<int>::max()) {
-    throw Error(source.path() + ": more than 2 GiB, which is no HloProto: protobuf holds no more");
+    throw Error(source.path() + ": more than 2 GiB, so not an HloProto: protobuf holds no more");
   }
   std::string bytes(source.size(), '\0');
   source.ReadAt(0, std::span<char>(bytes.data(), bytes.size()));

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "ingest/base/facts.h"
-#include "ingest/importers.h"
+#include "ingest/base/importer.h"
 #include "ingest/source/source.h"
 
 namespace oomdb {
@@ -29,7 +29,7 @@ ModuleFact ReadHloModule(const Source& source);
 
 // The Importer of this format (ingest/importers.h). `file_name` may have folders in front.
 bool ClaimsHlo(std::string_view file_name);
-// Throws Error when the content is no HloProto with a module.
+// Throws Error when the content is not an HloProto with a module.
 void ImportHlo(const Source& source, const ImportOptions& options, FactSink& sink);
 
 }  // namespace oomdb

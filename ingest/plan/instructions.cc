@@ -4,7 +4,7 @@
 #include <limits>
 #include <tuple>
 
-#include "ingest/base/error.h"
+#include "base/error.h"
 
 namespace oomdb {
 

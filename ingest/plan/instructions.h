@@ -10,19 +10,19 @@
 #include <utility>
 #include <vector>
 
-#include "ingest/plan/id_map.h"
+#include "ingest/plan/id_index.h"
 #include "ingest/plan/shape.h"
 #include "proto/hlo.pb.h"
 
 namespace oomdb {
 
 // An instruction's place in the module, counted over all computations in stored order;
-// IdMap::kNone: none.
+// IdIndex::kNone: none.
 using InstructionNumber = int32_t;
 
 // A value: what an instruction makes, at a place inside its result.
 struct ValueAt {
-  InstructionNumber instruction = IdMap::kNone;
+  InstructionNumber instruction = IdIndex::kNone;
   ShapeIndex index;
 
   friend bool operator==(const ValueAt&, const ValueAt&) = default;
@@ -31,7 +31,7 @@ struct ValueAt {
 
 class Instructions {
  public:
-  static constexpr int32_t kNone = IdMap::kNone;
+  static constexpr int32_t kNone = IdIndex::kNone;
 
   explicit Instructions(const proto::HloModuleProto& module);
 
@@ -84,8 +84,8 @@ class Instructions {
   std::vector<const proto::HloInstructionProto*> all_;
   std::vector<int32_t> computation_of_;
   std::vector<std::pair<InstructionNumber, InstructionNumber>> ranges_;
-  IdMap ids_;
-  IdMap computation_ids_;
+  IdIndex ids_;
+  IdIndex computation_ids_;
   int32_t entry_ = kNone;
   std::vector<Edge> flow_;  // By operand, element, user id, position.
   mutable std::vector<std::pair<std::string_view, InstructionNumber>> names_;

@@ -14,6 +14,10 @@
 
 namespace oomdb {
 
+// How many steps a search through a module of so many instructions may take in all: real ones are
+// short; a module made to be long must not make them quadratic.
+constexpr int64_t SearchSteps(int64_t instructions) { return 100'000 + 16 * instructions; }
+
 // The problems of one plan: the first of each key is described, the others are counted.
 class IssueLog {
  public:

@@ -3,14 +3,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "ingest/plan/limits.h"
+
 namespace oomdb {
 namespace {
 
-constexpr int32_t kNone = IdMap::kNone;
 // More leaves than any program returns (the largest models have some ten thousand).
 constexpr size_t kMaxLeaves = 1'000'000;
-constexpr int64_t kStepsPerInstruction = 16;
-constexpr int64_t kStepsFloor = 100'000;
 constexpr int kMaxFusionRootSteps = 64;
 
 // A computation that the search went into, and where it came from.
@@ -28,9 +27,7 @@ bool PassesOperandOn(const std::string& opcode) {
 }  // namespace
 
 Origins::Origins(const Instructions& instructions, IssueLog& log)
-    : instructions_(instructions),
-      log_(log),
-      steps_left_(kStepsFloor + kStepsPerInstruction * instructions.size()) {}
+    : instructions_(instructions), log_(log), steps_left_(SearchSteps(instructions.size())) {}
 
 std::vector<ValueAt> Origins::PathOf(ValueAt value) {
   std::vector<ValueAt> path = {value};
@@ -43,7 +40,7 @@ std::vector<ValueAt> Origins::PathOf(ValueAt value) {
     }
     const proto::HloInstructionProto& instruction = instructions_[value.instruction];
     const std::string& opcode = instruction.opcode();
-    InstructionNumber next = kNone;
+    InstructionNumber next = IdIndex::kNone;
     ShapeIndex index = value.index;
     if (opcode == "tuple" && !index.empty()) {
       if (index.front() >= 0 && index.front() < instruction.operand_ids_size()) {
@@ -58,7 +55,7 @@ std::vector<ValueAt> Origins::PathOf(ValueAt value) {
     } else if (opcode == "call" || opcode == "async-start" || opcode == "while") {
       const int32_t computation = instructions_.Called(value.instruction, 0);
       next = instructions_.RootOf(computation);
-      if (next != kNone) entered.push_back({value.instruction, computation, value.index});
+      if (next != IdIndex::kNone) entered.push_back({value.instruction, computation, value.index});
     } else if (opcode == "parameter" && !entered.empty() &&
                instructions_.ComputationOf(value.instruction) == entered.back().computation) {
       const Entered from = std::move(entered.back());
@@ -76,8 +73,8 @@ std::vector<ValueAt> Origins::PathOf(ValueAt value) {
         return path;
       }
     }
-    // An index or a nesting this deep is no program's.
-    if (next == kNone || index.size() > kMaxShapeIndexDepth ||
+    // No program has an index or a nesting this deep.
+    if (next == IdIndex::kNone || index.size() > kMaxShapeIndexDepth ||
         entered.size() > kMaxShapeIndexDepth) {
       return path;
     }
@@ -90,7 +87,7 @@ InstructionNumber Origins::MakerOf(const ValueAt& value) const {
   if (instructions_[value.instruction].opcode() != "fusion") return value.instruction;
   InstructionNumber at = instructions_.RootOf(instructions_.Called(value.instruction, 0));
   ShapeIndex index = value.index;
-  for (int steps = 0; at != kNone && steps < kMaxFusionRootSteps; ++steps) {
+  for (int steps = 0; at != IdIndex::kNone && steps < kMaxFusionRootSteps; ++steps) {
     const proto::HloInstructionProto& inside = instructions_[at];
     if (inside.opcode() == "tuple" && !index.empty()) {
       const int64_t place = index.front();
@@ -126,7 +123,7 @@ std::vector<PlanOutput> ReadOutputs(const proto::HloModuleProto& module,
                                     TextBudget& text, IssueLog& log) {
   std::vector<PlanOutput> outputs;
   const InstructionNumber root = instructions.RootOf(instructions.entry());
-  if (root == kNone) {
+  if (root == IdIndex::kNone) {
     log.Warn("plan_without_root", "the entry computation has no root; the outputs are unknown");
     return outputs;
   }
@@ -143,12 +140,12 @@ std::vector<PlanOutput> ReadOutputs(const proto::HloModuleProto& module,
     output.memory_space = shape.layout().memory_space();
 
     const std::vector<ValueAt> path = origins.PathOf({root, index});
-    int32_t buffer = kNone;
+    int32_t buffer = IdIndex::kNone;
     for (const ValueAt& value : path) {
       buffer = assignment.FindBufferOf(value);
-      if (buffer != kNone) break;
+      if (buffer != IdIndex::kNone) break;
     }
-    if (buffer != kNone) {
+    if (buffer != IdIndex::kNone) {
       output.bytes = guard.Admit(assignment.buffers()[buffer].bytes, log);
       output.memory_space = assignment.buffers()[buffer].memory_space;
     } else {

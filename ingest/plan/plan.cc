@@ -3,8 +3,8 @@
 #include <limits>
 #include <utility>
 
+#include "base/error.h"
 #include "google/protobuf/arena.h"
-#include "ingest/base/error.h"
 #include "ingest/base/phases.h"
 #include "ingest/plan/buffer_assignment.h"
 #include "ingest/plan/heap_replay.h"
@@ -86,7 +86,7 @@ void ReadBuffers(const Instructions& instructions, const BufferAssignment& assig
       buffer.allocation_class = ClassOf(*logical.allocation);
       buffer.offset_bytes = logical.offset_bytes;
     }
-    if (logical.value.instruction != IdMap::kNone) {
+    if (logical.value.instruction != IdIndex::kNone) {
       Describe(instructions, logical, frames, text, log, &buffer);
     }
     if (logical.IsTemp()) {
@@ -95,7 +95,7 @@ void ReadBuffers(const Instructions& instructions, const BufferAssignment& assig
       } else {
         const std::optional<NameStack> stack = stacks.OfBuffer(assignment, b, replay.sharers[b]);
         buffer.role = stack ? RoleOf(stack->text) : Role::kOther;
-        if (stack && stack->via != IdMap::kNone) {
+        if (stack && stack->via != IdIndex::kNone) {
           buffer.role_via = text.Copy(instructions[stack->via].name());
         }
       }

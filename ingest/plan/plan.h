@@ -102,8 +102,8 @@ struct Plan {
   // False: compiled no further than that, or stripped; what is said of memory below is then not
   // known.
   bool has_buffer_assignment = false;
-  // False: read from a text that tells only the sum of them all. plan_bytes and peak_bytes are then
-  // that sum; what is said of classes, parameters and spaces is not known.
+  // False: read from a text that says only the sum of them all. plan_bytes and peak_bytes are then
+  // that sum; classes, parameters and spaces are unknown.
   bool classes_known = true;
   MaybeInt instruction_count;  // Not known from a text.
   MaybeInt remat_instruction_count;

@@ -26,7 +26,7 @@ class Reader {
     while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) != 0)) ++at_;
     return text_.substr(begin, at_ - begin);
   }
-  // "1,0" up to, not with, what is no number; `marks` may stand before each. False: a number is
+  // "1,0" up to, not with, what is not a number; `marks` may stand before each. False: a number is
   // missing or there are too many.
   bool Numbers(std::string_view mark, std::vector<int64_t>* numbers) {
     do {

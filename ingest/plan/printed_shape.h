@@ -20,7 +20,7 @@ struct PrintedShape {
 
   // "bf16[4,512]".
   std::string WithoutLayout() const;
-  // Elements × element size. std::nullopt: the type is not known, or more than an int64.
+  // Elements × element size. std::nullopt: the type is unknown, or more than an int64.
   std::optional<int64_t> DenseBytes() const;
   // With the padding of the first tile: its dimensions divide the minor-most ones, each rounded up.
   // A second tile, such as (2,1), packs small types and adds nothing. (Rule and examples: measured

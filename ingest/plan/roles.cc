@@ -3,13 +3,10 @@
 #include <deque>
 #include <set>
 
+#include "ingest/plan/limits.h"
+
 namespace oomdb {
 namespace {
-
-// Searches downstream are short; a module made of long chains of unnamed instructions must not make
-// them quadratic.
-constexpr int64_t kStepsPerInstruction = 16;
-constexpr int64_t kStepsFloor = 100'000;
 
 bool HasNameStack(const proto::HloInstructionProto& instruction) {
   return instruction.metadata().op_name().find('/') != std::string::npos;
@@ -24,34 +21,32 @@ Role RoleOf(std::string_view name_stack) {
 }
 
 NameStacks::NameStacks(const Instructions& instructions, IssueLog& log)
-    : instructions_(instructions),
-      log_(log),
-      steps_left_(kStepsFloor + kStepsPerInstruction * instructions.size()) {}
+    : instructions_(instructions), log_(log), steps_left_(SearchSteps(instructions.size())) {}
 
 std::optional<NameStack> NameStacks::OfInstruction(InstructionNumber i) {
   const proto::HloInstructionProto& instruction = instructions_[i];
-  if (HasNameStack(instruction)) return NameStack{instruction.metadata().op_name(), IdMap::kNone};
+  if (HasNameStack(instruction)) return NameStack{instruction.metadata().op_name(), IdIndex::kNone};
   if (instruction.opcode() != "fusion") return std::nullopt;
   const int32_t computation = instructions_.Called(i, 0);
-  if (computation == IdMap::kNone) return std::nullopt;
+  if (computation == IdIndex::kNone) return std::nullopt;
   InstructionNumber via = instructions_.RootOf(computation);
-  if (via == IdMap::kNone || !HasNameStack(instructions_[via])) {
+  if (via == IdIndex::kNone || !HasNameStack(instructions_[via])) {
     if (last_named_.empty()) last_named_.assign(instructions_.size() + 1, kNotLookedUp);
     InstructionNumber& last = last_named_[computation];
     if (last == kNotLookedUp) {
       const auto [begin, end] = instructions_.Range(computation);
       last = end - 1;
       while (last >= begin && !HasNameStack(instructions_[last])) --last;
-      if (last < begin) last = IdMap::kNone;
+      if (last < begin) last = IdIndex::kNone;
     }
     via = last;
   }
-  if (via == IdMap::kNone) return std::nullopt;
+  if (via == IdIndex::kNone) return std::nullopt;
   return NameStack{instructions_[via].metadata().op_name(), via};
 }
 
 std::optional<NameStack> NameStacks::OfValue(const ValueAt& value) {
-  if (value.instruction == IdMap::kNone) return std::nullopt;
+  if (value.instruction == IdIndex::kNone) return std::nullopt;
   std::optional<NameStack> stack = OfInstruction(value.instruction);
   return stack ? stack : Downstream(value);
 }
@@ -84,17 +79,17 @@ std::optional<NameStack> NameStacks::OfBuffer(const BufferAssignment& assignment
   if (stack) return stack;
   for (int32_t sharer : sharers) {
     const InstructionNumber at = assignment.buffers()[sharer].value.instruction;
-    if (at == IdMap::kNone) continue;
+    if (at == IdIndex::kNone) continue;
     stack = OfInstruction(at);
     if (!stack) continue;
-    if (stack->via == IdMap::kNone) stack->via = at;
+    if (stack->via == IdIndex::kNone) stack->via = at;
     return stack;
   }
   return std::nullopt;
 }
 
 bool IsWorkspace(const Instructions& instructions, const ValueAt& value) {
-  if (value.instruction == IdMap::kNone) return false;
+  if (value.instruction == IdIndex::kNone) return false;
   const proto::HloInstructionProto& instruction = instructions[value.instruction];
   if (instruction.opcode() != "custom-call") return false;
   const proto::ShapeProto* shape = SubshapeAt(instruction.shape(), value.index);

@@ -1,4 +1,4 @@
-// What a value is for, told from JAX's name stack (the op_name of instruction metadata).
+// What a value is for, by JAX's name stack (the op_name of instruction metadata).
 //
 // `transpose(` in it: the backward pass; else `jvp(`: kept by the forward pass for it; else other.
 // Many instructions that the compiler made have no name stack of their own; see NameStacks for
@@ -21,8 +21,8 @@
 namespace oomdb {
 
 struct NameStack {
-  std::string_view text;                 // Into the proto.
-  InstructionNumber via = IdMap::kNone;  // Whose it is, when not the value's own instruction.
+  std::string_view text;                   // Into the proto.
+  InstructionNumber via = IdIndex::kNone;  // Whose it is, when not the value's own instruction.
 };
 
 // kBackward, kForward or kOther.

@@ -8,7 +8,7 @@ namespace {
 
 struct ElementType {
   std::string_view name;
-  int bits;  // 0: takes no memory; -1: not known.
+  int bits;  // 0: takes no memory; -1: unknown.
 };
 
 // Indexed by xla_data.proto PrimitiveType.

@@ -31,11 +31,11 @@ enum PrimitiveType : int32_t {
 
 bool IsTuple(const proto::ShapeProto& shape);
 
-// "f32", "bf16", "tuple"; "type_N" for a number that is not known here.
+// "f32", "bf16", "tuple"; "type_N" for an unknown number.
 std::string DtypeName(int32_t element_type);
 
 // Bits of an element of the type that XLA prints so ("bf16": 16), 0 for one that takes no memory.
-// std::nullopt: not known.
+// std::nullopt: unknown.
 std::optional<int> ElementBits(std::string_view dtype);
 
 // As XLA's HumanString prints it: "f32[8,128]", "(f32[2], s32[])", "f32[<=8]", "token[]". A tuple
@@ -53,11 +53,11 @@ const proto::ShapeProto* SubshapeAt(const proto::ShapeProto& shape, std::span<co
 
 // Elements x element size in bytes, without padding. Types below a byte take a whole byte an
 // element unless their layout packs them (element_size_in_bits). A tuple: 8 bytes a pointer.
-// Dynamic dimensions count with their bound. std::nullopt: not known (opaque, an unknown type, an
+// Dynamic dimensions count with their bound. std::nullopt: unknown (opaque, an unknown type, an
 // unbounded or negative dimension) or more than an int64.
 std::optional<int64_t> UnpaddedBytes(const proto::ShapeProto& shape);
 
-// The indices of everything in `shape` that is no tuple, in order. Stops at `max_leaves`.
+// The indices of everything in `shape` that is not a tuple, in order. Stops at `max_leaves`.
 std::vector<ShapeIndex> LeafIndices(const proto::ShapeProto& shape, size_t max_leaves);
 
 }  // namespace oomdb

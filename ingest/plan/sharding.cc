@@ -18,7 +18,7 @@ std::string Join(const Numbers& numbers) {
   return text;
 }
 
-// The product of the first `count` tile sizes; std::nullopt when it is no number of parts.
+// The product of the first `count` tile sizes; std::nullopt when it is not a number of parts.
 MaybeInt PartsOf(const OpSharding& sharding, int count) {
   int64_t parts = 1;
   for (int i = 0; i < count; ++i) {
@@ -44,7 +44,7 @@ std::string_view SubgroupName(int type) {
 
 Sharding ReadTiled(const OpSharding& sharding) {
   const int dimensions = sharding.tile_assignment_dimensions_size();
-  // The last dimensions are no dimensions of the array: over them it is not split.
+  // The last dimensions are not dimensions of the array: over them it is not split.
   const int beside = sharding.last_tile_dims_size() > 0      ? sharding.last_tile_dims_size()
                      : sharding.replicate_on_last_tile_dim() ? 1
                                                              : 0;

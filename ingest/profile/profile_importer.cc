@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "ingest/base/error.h"
+#include "base/error.h"
 #include "ingest/plan/stack_frames.h"
 #include "ingest/profile/pprof.h"
 #include "ingest/source/naming.h"
@@ -39,7 +39,7 @@ struct Columns {
   }
 };
 
-// Negative: not known. Some backends say -1 for the code of an executable.
+// Negative: unknown. Some backends say -1 for the code of an executable.
 MaybeInt ValueAtColumn(const PprofSample& sample, const std::optional<size_t>& column) {
   if (!column.has_value() || *column >= sample.values.size()) return std::nullopt;
   const int64_t value = sample.values[*column];
@@ -152,7 +152,7 @@ void ImportProfile(const Source& source, const ImportOptions&, FactSink& sink) {
                   ": cut off before the texts that tell what its numbers are; fetch it again");
     }
     throw Error(source.path() +
-                ": no pprof profile of memory: it should hold samples of `space`, as "
+                ": not a pprof profile of memory: it should hold samples of `space`, as "
                 "jax.profiler.save_device_memory_profile writes them");
   }
   CaptureFact capture;

@@ -7,18 +7,18 @@
 #include <string_view>
 
 #include "ingest/base/facts.h"
-#include "ingest/importers.h"
+#include "ingest/base/importer.h"
 #include "ingest/source/source.h"
 
 namespace oomdb {
 
 // The Importer of this format (ingest/importers.h): *.prof and *.pprof.
 bool ClaimsProfile(std::string_view file_name);
-// Throws Error when the content is no pprof profile of memory.
+// Throws Error when the content is not a pprof profile of memory.
 void ImportProfile(const Source& source, const ImportOptions& options, FactSink& sink);
 
 // Whether ImportProfile would take it. Other profilers' files have the same names, and people save
-// profiles under any name: so the content tells, whether it was named or not.
+// profiles under any name: so the content decides, whether it was named or not.
 bool HoldsProfile(const Source& source, bool named);
 
 }  // namespace oomdb

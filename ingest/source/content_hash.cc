@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "ingest/base/error.h"
+#include "base/error.h"
 #include "ingest/base/phases.h"
 #include "ingest/source/source.h"
 
@@ -14,7 +14,7 @@ std::string ContentHash(const Source& source) {
   const InPhase reading(Phase::kRead);
   const std::unique_ptr<XXH3_state_t, XXH_errorcode (*)(XXH3_state_t*)> state(XXH3_createState(),
                                                                               XXH3_freeState);
-  if (state == nullptr) throw Error(source.path() + ": no memory to hash it");
+  if (state == nullptr) throw Error(source.path() + ": not enough memory to hash it");
   XXH3_128bits_reset(state.get());
   const uint64_t size = source.size();
   std::vector<char> buffer(std::min<uint64_t>(size, uint64_t{1} << 20));

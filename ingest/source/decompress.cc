@@ -9,7 +9,7 @@
 #include <memory>
 #include <vector>
 
-#include "ingest/base/error.h"
+#include "base/error.h"
 
 namespace oomdb {
 namespace {
@@ -135,7 +135,7 @@ std::string_view XzReason(lzma_ret status) {
     case LZMA_MEMLIMIT_ERROR:
       return "it needs too much memory; decompress it yourself";
     case LZMA_MEM_ERROR:
-      return "no memory for it";
+      return "not enough memory for it";
     case LZMA_OPTIONS_ERROR:
       return "a filter that liblzma does not know; decompress it yourself";
     default:

@@ -9,7 +9,7 @@
 #include <system_error>
 #include <utility>
 
-#include "ingest/base/error.h"
+#include "base/error.h"
 
 namespace oomdb {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <utility>
 
-#include "ingest/base/error.h"
+#include "base/error.h"
 #include "ingest/base/phases.h"
 #include "ingest/source/decompress.h"
 #include "ingest/source/source.h"

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "ingest/base/error.h"
+#include "base/error.h"
 #include "ingest/source/source.h"
 
 namespace oomdb {

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "ingest/base/error.h"
+#include "base/error.h"
 
 namespace oomdb {
 

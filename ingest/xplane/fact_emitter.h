@@ -2,7 +2,7 @@
 #ifndef OOMDB_INGEST_XPLANE_FACT_EMITTER_H_
 #define OOMDB_INGEST_XPLANE_FACT_EMITTER_H_
 
-#include "ingest/importers.h"
+#include "ingest/base/importer.h"
 #include "ingest/xplane/allocator_series.h"
 #include "ingest/xplane/executions.h"
 #include "ingest/xplane/host_timeline.h"

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "ingest/importers.h"
+#include "ingest/base/importer.h"
 #include "ingest/xplane/executions.h"
 
 namespace oomdb {

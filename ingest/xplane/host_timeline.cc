@@ -303,7 +303,7 @@ void Nest(int32_t line_index, HostTimeline* timeline) {
     while (!open.empty() && event.end_ps > events[open.back()].end_ps) open.pop_back();
     event.parent = open.empty() ? -1 : open.back();
     if (event.execution < 0 && event.parent >= 0) event.execution = events[event.parent].execution;
-    // An instant encloses nothing, and two of one moment are no parent and child.
+    // An instant encloses nothing, and two of one moment are not parent and child.
     if (event.end_ps > event.start_ps) open.push_back(static_cast<int32_t>(i));
     if (event.allocator_event >= 0) {
       timeline->allocator_events[event.allocator_event].event = static_cast<int32_t>(i);

@@ -68,7 +68,7 @@ struct HostLine {
 struct CpuRun {
   int64_t start_ps = 0;
   int64_t end_ps = 0;
-  std::string module_name;  // Empty: no event named one, so it is no execution.
+  std::string module_name;  // Empty: no event named one, so it is not an execution.
   MaybeInt program_id;
 };
 

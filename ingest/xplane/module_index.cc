@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "ingest/base/error.h"
+#include "base/error.h"
 #include "ingest/plan/hlo_importer.h"
 
 namespace oomdb {
@@ -15,7 +15,7 @@ int64_t ProgramIdOf(const ModuleMetadata& module, const SplitName& split) {
 
 // Modules by name and program id, so that ids in the database don't depend on the recorder's hash
 // order.
-bool Earlier(const ModuleMetadata* a, const ModuleMetadata* b) {
+bool IsEarlierModule(const ModuleMetadata* a, const ModuleMetadata* b) {
   const SplitName x = SplitProgramId(a->name), y = SplitProgramId(b->name);
   if (x.name != y.name) return x.name < y.name;
   const int64_t i = ProgramIdOf(*a, x), j = ProgramIdOf(*b, y);
@@ -30,7 +30,7 @@ ModuleIndex::ModuleIndex(const Source& source, const std::deque<PlaneIndex>& pla
   for (const PlaneIndex& plane : planes) {
     for (const ModuleMetadata& module : plane.modules) found.push_back(&module);
   }
-  std::sort(found.begin(), found.end(), Earlier);
+  std::sort(found.begin(), found.end(), IsEarlierModule);
   std::string bytes;
   for (const ModuleMetadata* metadata : found) {
     const SplitName split = SplitProgramId(metadata->name);

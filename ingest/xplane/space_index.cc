@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "ingest/base/error.h"
+#include "base/error.h"
 
 namespace oomdb {
 namespace {
@@ -117,7 +117,7 @@ class SpaceIndexer {
     }
   }
 
-  // No message begins here: the head of the last one may be cut, else these are no bytes of a
+  // No message begins here: the head of the last one may be cut, else these are not bytes of a
   // capture.
   void EndUnreadable(uint64_t left) {
     if (left < kMaxHeadBytes) {
@@ -151,7 +151,7 @@ class SpaceIndexer {
       if (whole_planes_ == 0) ThrowNotACapture(source_, FirstBytes());
       index_.issues.Add("error", "malformed_plane",
                         "plane " + plane.name + " at byte " + std::to_string(head.payload) +
-                            " is no XPlane message; it is left out");
+                            " is not an XPlane message; it is left out");
       return;
     }
     ++whole_planes_;
@@ -178,7 +178,7 @@ class SpaceIndexer {
         window_.Peek(head.payload, kMaxText).substr(0, std::min(head.length, kMaxText)));
   }
 
-  // Reads the plane's metadata and notes where its lines are. False when it is no XPlane. With
+  // Reads the plane's metadata and notes where its lines are. False when it is not an XPlane. With
   // `cut`, the plane ends early: true when what is there begins like one.
   bool ReadPlane(Extent extent, PlaneIndex* plane, bool cut) {
     const uint64_t end = extent.position + extent.length;
@@ -234,7 +234,7 @@ class SpaceIndexer {
       if (!name.starts_with(prefix) || name.size() == prefix.size()) return -1;
       int64_t number = 0;
       for (const char c :
-           name.substr(prefix.size())) {  // "TPU:0 SparseCore 1" is no device of its own.
+           name.substr(prefix.size())) {  // "TPU:0 SparseCore 1" is not a device of its own.
         if (c < '0' || c > '9' || number > INT32_MAX) return -1;
         number = number * 10 + (c - '0');
       }

@@ -153,7 +153,8 @@ struct SpaceIndex {
   CaptureIssues issues;
 };
 
-// Throws Error when the source is no XSpace: empty, foreign content, or not one recognisable plane.
+// Throws Error when the source is not an XSpace: empty, foreign content, or without a recognisable
+// plane.
 SpaceIndex IndexSpace(const Source& source);
 
 }  // namespace oomdb

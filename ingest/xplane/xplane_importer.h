@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "ingest/base/facts.h"
-#include "ingest/importers.h"
+#include "ingest/base/importer.h"
 #include "ingest/source/source.h"
 
 namespace oomdb {
@@ -14,8 +14,8 @@ namespace oomdb {
 bool ClaimsXPlane(std::string_view file_name);
 
 // Reads a capture in two passes (space_index.h, line_walk.h) and hands all its facts to `sink`.
-// Throws Error when the source is no XSpace. What is unreadable inside a capture is an issue; the
-// rest is handed over.
+// Throws Error when the source is not an XSpace. What is unreadable inside a capture is an issue;
+// the rest is handed over.
 void ImportXPlane(const Source& source, const ImportOptions& options, FactSink& sink);
 
 }  // namespace oomdb

@@ -1,5 +1,5 @@
 -- id: failure_comparison
--- title: Two runs side by side of which one fails by its error text: what did not fit, by how much,
+-- title: Two runs side by side of which one fails by its error log: what did not fit, by how much,
 --   and the buffers that make the difference
 -- empty without: oom_events
 -- columns:
@@ -11,7 +11,7 @@
 --     arguments, temps, outputs, aliased, free, largest free, TensorCore or SparseCore; of a buffer
 --     its JAX operation, else its label, else its shape
 --   change: appeared or went (also with the failure itself, where the other run has none of this
---     stage); grew, shrank or same; NULL where one of the two texts does not say it
+--     stage); grew, shrank or same; NULL where one of the two error logs does not say it
 --   base_bytes: in the base run (bytes); NULL when it is not known
 --   new_bytes: in the new run (bytes); NULL when it is not known
 --   delta_bytes: how much more the new run has (bytes); NULL when it is not known
@@ -22,40 +22,18 @@
 --   op_name: the JAX operation of the largest, of the new run where it is there
 --   source_file: its Python file
 --   source_line: its line
---   label: the instruction of the largest, as the text prints it, of the new run where it is there
--- how to read: Ask for one pair: WHERE base_run = … AND new_run = …. Of a run and stage one failure
+--   label: the instruction of the largest, as the error log prints it, of the new run where it is
+--     there
+-- how to read: Ask for one pair: WHERE base_run = … AND new_run = …. One failure of a run and stage
 --   counts: the one of its captures and hosts that is shortest of memory. Buffers are paired by
 --   shape, JAX operation and Python line; what is left by shape and operation, where lines moved;
 --   by operation and line, and by operation, so that another batch shows as a buffer that shrank or
 --   grew; then by shape and line, where operations have new names. One that no operation names can
---   only be told by its shape. A text lists its largest buffers only: one that is no larger than
---   the least of a list that may be cut (setting listed_buffers_max) has no change.
+--   only be told by its shape. An error log lists its largest buffers only: one that is no larger
+--   than the least of a list that may be cut (setting listed_buffers_max) has no change.
 CREATE VIEW failure_comparison AS
 WITH runs AS (
   SELECT DISTINCT c.run FROM captures c WHERE c.run IS NOT NULL
-),
-ranked AS (
-  SELECT
-    f.run, f.stage, f.oom_event_id, f.needed_bytes, f.capacity_bytes, f.short_bytes,
-    f.requested_bytes, f.used_bytes, f.total_bytes, f.program_bytes, f.arguments_bytes,
-    f.temp_bytes, f.output_bytes, f.alias_bytes, f.free_bytes, f.largest_free_bytes,
-    f.tensor_core_bytes, f.sparse_core_bytes,
-    ROW_NUMBER() OVER (
-      PARTITION BY f.run, f.stage
-      ORDER BY f.short_bytes DESC NULLS LAST, f.needed_bytes DESC NULLS LAST,
-        f.line DESC NULLS LAST, f.oom_event_id DESC
-    ) AS place
-  FROM oom_failures f
-  WHERE f.run IS NOT NULL
-),
-chosen AS (
-  SELECT
-    r.run, r.stage, r.oom_event_id, r.needed_bytes, r.capacity_bytes, r.short_bytes,
-    r.requested_bytes, r.used_bytes, r.total_bytes, r.program_bytes, r.arguments_bytes,
-    r.temp_bytes, r.output_bytes, r.alias_bytes, r.free_bytes, r.largest_free_bytes,
-    r.tensor_core_bytes, r.sparse_core_bytes
-  FROM ranked r
-  WHERE r.place = 1
 ),
 figure_names AS (
   SELECT 'needed' AS name UNION ALL SELECT 'capacity' UNION ALL SELECT 'short'
@@ -84,7 +62,7 @@ figures AS (
       WHEN 'TensorCore' THEN c.tensor_core_bytes
       WHEN 'SparseCore' THEN c.sparse_core_bytes
     END AS bytes
-  FROM chosen c
+  FROM stage_failures c
   CROSS JOIN figure_names n
 ),
 parts AS (
@@ -128,14 +106,14 @@ sided AS (
   SELECT
     c.run AS base_run, r.run AS new_run, 0 AS is_new, c.stage, p.kind, p.name, p.shape_key,
     p.shape, p.op_name, p.source_file, p.source_line, p.label, p.each_bytes, p.bytes, p.count
-  FROM chosen c
+  FROM stage_failures c
   JOIN runs r ON r.run <> c.run
   JOIN pieces p ON p.oom_event_id = c.oom_event_id
   UNION ALL
   SELECT
     r.run, c.run, 1, c.stage, p.kind, p.name, p.shape_key, p.shape, p.op_name, p.source_file,
     p.source_line, p.label, p.each_bytes, p.bytes, p.count
-  FROM chosen c
+  FROM stage_failures c
   JOIN runs r ON r.run <> c.run
   JOIN pieces p ON p.oom_event_id = c.oom_event_id
 ),
@@ -143,10 +121,9 @@ sided AS (
 -- One kind of window a select: SQLite looks no further down for the pair that is asked for.
 by_line AS (
   SELECT
-    s.base_run, s.new_run, s.is_new, s.stage, s.kind, s.name, s.shape_key, s.shape, s.op_name,
-    s.source_file, s.source_line, s.label, s.each_bytes, s.bytes, s.count,
+    s.*,
     CASE WHEN s.op_name = '' THEN s.shape_key ELSE '' END AS nameless,
-    MAX(s.is_new) OVER w - MIN(s.is_new) OVER w AS step
+    MAX(s.is_new) OVER w - MIN(s.is_new) OVER w AS line_step
   FROM sided s
   WINDOW w AS (
     PARTITION BY s.base_run, s.new_run, s.stage, s.kind, s.name, s.shape_key, s.op_name,
@@ -155,63 +132,60 @@ by_line AS (
 ),
 by_shape AS (
   SELECT
-    l.base_run, l.new_run, l.is_new, l.stage, l.kind, l.name, l.shape_key, l.shape, l.op_name,
-    l.source_file, l.source_line, l.label, l.each_bytes, l.bytes, l.count, l.nameless,
+    l.*,
     CASE
-      WHEN l.step > 0 THEN l.step
+      WHEN l.line_step > 0 THEN l.line_step
       ELSE 2 * (MAX(l.is_new) OVER w - MIN(l.is_new) OVER w)
-    END AS step
+    END AS shape_step
   FROM by_line l
   WINDOW w AS (
-    PARTITION BY l.base_run, l.new_run, l.stage, l.kind, l.name, l.step, l.shape_key, l.op_name
+    PARTITION BY l.base_run, l.new_run, l.stage, l.kind, l.name, l.line_step, l.shape_key, l.op_name
   )
 ),
 by_place AS (
   SELECT
-    h.base_run, h.new_run, h.is_new, h.stage, h.kind, h.name, h.shape_key, h.shape, h.op_name,
-    h.source_file, h.source_line, h.label, h.each_bytes, h.bytes, h.count, h.nameless,
+    h.*,
     CASE
-      WHEN h.step > 0 THEN h.step
+      WHEN h.shape_step > 0 THEN h.shape_step
       ELSE 3 * (MAX(h.is_new) OVER w - MIN(h.is_new) OVER w)
-    END AS step
+    END AS place_step
   FROM by_shape h
   WINDOW w AS (
-    PARTITION BY h.base_run, h.new_run, h.stage, h.kind, h.name, h.step, h.op_name, h.nameless,
+    PARTITION BY h.base_run, h.new_run, h.stage, h.kind, h.name, h.shape_step, h.op_name,
+      h.nameless,
       h.source_line
   )
 ),
 by_operation AS (
   SELECT
-    q.base_run, q.new_run, q.is_new, q.stage, q.kind, q.name, q.shape_key, q.shape, q.op_name,
-    q.source_file, q.source_line, q.label, q.each_bytes, q.bytes, q.count, q.nameless,
+    q.*,
     CASE
-      WHEN q.step > 0 THEN q.step
+      WHEN q.place_step > 0 THEN q.place_step
       ELSE 4 * (MAX(q.is_new) OVER w - MIN(q.is_new) OVER w)
-    END AS step
+    END AS operation_step
   FROM by_place q
   WINDOW w AS (
-    PARTITION BY q.base_run, q.new_run, q.stage, q.kind, q.name, q.step, q.op_name, q.nameless
+    PARTITION BY q.base_run, q.new_run, q.stage, q.kind, q.name, q.place_step, q.op_name, q.nameless
   )
 ),
 -- Rematerialization and new versions of JAX rename the operations, not the lines.
 by_renamed AS (
   SELECT
-    o.base_run, o.new_run, o.is_new, o.stage, o.kind, o.name, o.shape_key, o.shape, o.op_name,
-    o.source_file, o.source_line, o.label, o.each_bytes, o.bytes, o.count, o.nameless,
+    o.*,
     CASE
-      WHEN o.step > 0 OR o.source_line IS NULL THEN o.step
+      WHEN o.operation_step > 0 OR o.source_line IS NULL THEN o.operation_step
       ELSE 5 * (MAX(o.is_new) OVER w - MIN(o.is_new) OVER w)
     END AS step
   FROM by_operation o
   WINDOW w AS (
-    PARTITION BY o.base_run, o.new_run, o.stage, o.kind, o.name, o.step, o.shape_key, o.source_line
+    PARTITION BY o.base_run, o.new_run, o.stage, o.kind, o.name, o.operation_step, o.shape_key,
+      o.source_line
   )
 ),
 -- What is in one run only stays apart by all of its key.
 keyed AS (
   SELECT
-    m.base_run, m.new_run, m.is_new, m.stage, m.kind, m.name, m.shape, m.op_name, m.source_file,
-    m.source_line, m.label, m.each_bytes, m.bytes, m.count, m.step,
+    m.*,
     CASE WHEN m.step < 3 OR m.step = 5 THEN m.shape_key ELSE m.nameless END AS pair_shape,
     CASE WHEN m.step < 5 THEN m.op_name END AS pair_op,
     CASE WHEN m.step IN (0, 1, 3, 5) THEN m.source_line END AS pair_line
@@ -219,9 +193,7 @@ keyed AS (
 ),
 sized AS (
   SELECT
-    k.base_run, k.new_run, k.is_new, k.stage, k.kind, k.name, k.shape, k.op_name, k.source_file,
-    k.source_line, k.label, k.each_bytes, k.bytes, k.count, k.step, k.pair_shape, k.pair_op,
-    k.pair_line,
+    k.*,
     ROW_NUMBER() OVER (
       PARTITION BY k.base_run, k.new_run, k.stage, k.kind, k.name, k.step, k.pair_op, k.pair_shape,
         k.pair_line, k.is_new
@@ -270,7 +242,7 @@ listed AS (
     COALESCE(u.base_count, CASE WHEN u.new_each > b.least_bytes THEN 0 END) AS base_count,
     COALESCE(u.new_count, CASE WHEN u.base_each > n.least_bytes THEN 0 END) AS new_count,
     CASE WHEN f.run IS NULL THEN 'appeared' WHEN g.run IS NULL THEN 'went' END AS with_failure,
-    -- Of equal shapes the side with fewer of them may only have been cut off.
+    -- With equal shapes, the side with fewer of them may only have been cut off.
     CASE
       WHEN u.base_shape <> u.new_shape THEN 0
       WHEN u.base_bytes < u.new_bytes AND u.base_each <= b.least_bytes THEN 1
@@ -278,8 +250,8 @@ listed AS (
       ELSE 0
     END AS cut
   FROM summed u
-  LEFT JOIN chosen f ON f.run = u.base_run AND f.stage = u.stage
-  LEFT JOIN chosen g ON g.run = u.new_run AND g.stage = u.stage
+  LEFT JOIN stage_failures f ON f.run = u.base_run AND f.stage = u.stage
+  LEFT JOIN stage_failures g ON g.run = u.new_run AND g.stage = u.stage
   LEFT JOIN lists b ON b.oom_event_id = f.oom_event_id
   LEFT JOIN lists n ON n.oom_event_id = g.oom_event_id
   WHERE u.size_place = 1 AND (u.is_new = 0 OR u.only_new = 1)

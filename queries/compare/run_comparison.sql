@@ -57,8 +57,7 @@ numbered AS (
 ),
 alike AS (
   SELECT
-    n.base_run, n.new_run, n.is_new, n.module_name, n.size_place, n.module_id, n.peak_bytes,
-    n.signature, n.number,
+    n.*,
     CASE WHEN n.signature <> '' AND COUNT(*) OVER w = 2 THEN 1 ELSE 0 END AS same_shapes
   FROM numbered n
   WINDOW w AS (PARTITION BY n.base_run, n.new_run, n.module_name, n.signature, n.number)
@@ -158,8 +157,7 @@ parts AS (
 -- there.
 by_instruction_counts AS (
   SELECT
-    p.base_run, p.new_run, p.is_new, p.module_name, p.place, p.pairing, p.kind, p.role, p.shape,
-    p.instruction, p.op_name, p.source_file, p.source_line, p.bytes,
+    p.*,
     SUM(p.is_new) OVER w AS new_count,
     COUNT(*) OVER w AS both_count
   FROM parts p
@@ -169,8 +167,7 @@ by_instruction_counts AS (
 ),
 by_instruction AS (
   SELECT
-    c.base_run, c.new_run, c.is_new, c.module_name, c.place, c.pairing, c.kind, c.role, c.shape,
-    c.instruction, c.op_name, c.source_file, c.source_line, c.bytes, c.new_count, c.both_count,
+    c.*,
     ROW_NUMBER() OVER (
       PARTITION BY c.base_run, c.new_run, c.module_name, c.place, c.kind, c.shape, c.instruction,
         c.is_new
@@ -195,8 +192,7 @@ by_line_counts AS (
 ),
 by_line AS (
   SELECT
-    d.base_run, d.new_run, d.is_new, d.module_name, d.place, d.pairing, d.kind, d.role, d.shape,
-    d.instruction, d.op_name, d.source_file, d.source_line, d.bytes, d.new_count, d.both_count,
+    d.*,
     ROW_NUMBER() OVER (
       PARTITION BY d.base_run, d.new_run, d.module_name, d.place, d.kind, d.shape, d.op_name,
         d.source_line, d.is_new
@@ -220,8 +216,7 @@ by_operation_counts AS (
 ),
 by_operation AS (
   SELECT
-    e.base_run, e.new_run, e.is_new, e.module_name, e.place, e.pairing, e.kind, e.role, e.shape,
-    e.instruction, e.op_name, e.source_file, e.source_line, e.bytes, e.new_count, e.both_count,
+    e.*,
     ROW_NUMBER() OVER (
       PARTITION BY e.base_run, e.new_run, e.module_name, e.place, e.kind, e.shape, e.op_name,
         e.is_new

@@ -37,7 +37,7 @@ plans AS (
   JOIN captures c ON c.capture_id = m.capture_id
   WHERE m.plan_bytes IS NOT NULL
 ),
--- Of more than four other labels the rest is not told apart.
+-- Beyond four other labels the rest is not told apart.
 others AS (
   SELECT
     l.name,

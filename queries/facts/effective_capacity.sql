@@ -6,7 +6,7 @@
 --   device: its ordinal as recorded
 --   device_kind: gpu, tpu or cpu
 --   capacity_bytes: what may be used at most (bytes); NULL when nothing says it
---   capacity_source: pool, error text, setting or device memory; NULL when nothing says it
+--   capacity_source: pool, error log, setting or device memory; NULL when nothing says it
 --   capacity_evidence: measured, read or inferred
 --   memory_bytes: the device's memory (bytes), where the capture says it
 --   allocator_id: the device's pool, the one that the program allocates from
@@ -26,13 +26,14 @@ WITH pools AS (
   FROM allocators a
   WHERE a.device_id IS NOT NULL
 ),
--- An error text of the same run states the limit that was hit; the smallest is the one that binds.
+-- An error log of the same run states the limit that was hit; the smallest is the one that binds.
 texts AS (
   SELECT c.run, MIN(o.capacity_bytes) AS capacity_bytes
   FROM oom_events o
   JOIN captures c ON c.capture_id = o.capture_id
+  LEFT JOIN oom_kinds k ON k.form = o.form
   WHERE o.memory_space IN ('hbm', 'gpu') AND o.capacity_bytes > 0
-    AND LOWER(COALESCE(o.kind, '')) NOT LIKE 'm%' AND LOWER(COALESCE(o.kind, '')) NOT LIKE 'k%'
+    AND COALESCE(k.says, 'failure') NOT IN ('remark', 'statistics')
   GROUP BY c.run
 ),
 known AS (
@@ -60,7 +61,7 @@ chosen AS (
     COALESCE(k.pool_bytes, k.text_bytes, k.set_bytes, k.memory_bytes) AS capacity_bytes,
     CASE
       WHEN k.pool_bytes IS NOT NULL THEN 'pool'
-      WHEN k.text_bytes IS NOT NULL THEN 'error text'
+      WHEN k.text_bytes IS NOT NULL THEN 'error log'
       WHEN k.set_bytes IS NOT NULL THEN 'setting'
       WHEN k.memory_bytes IS NOT NULL THEN 'device memory'
     END AS capacity_source,

@@ -1,10 +1,10 @@
 -- id: failed_executions
--- title: Executions that launched nothing: what they asked for, and what was free then
+-- title: Executions that failed before launch: what they asked for, and what was free then
 -- columns:
 --   capture_id: the capture
 --   device_id: the device
 --   module_id: the module
---   execution_id: the execution that launched nothing
+--   execution_id: the execution that failed before launch
 --   place: 1 for the first failed one of this device and module
 --   start_ns: when it started (Unix ns)
 --   in_use_at_start_bytes: in use just before it started (bytes)

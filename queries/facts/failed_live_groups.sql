@@ -4,7 +4,7 @@
 --   capture_id: the capture
 --   device_id: the device
 --   module_id: the module that failed
---   execution_id: its first execution that launched nothing
+--   execution_id: its first execution that failed before launch
 --   position: from 1, most bytes first
 --   origin: where the bytes came from
 --   bytes: live bytes of that origin (bytes)

@@ -4,7 +4,7 @@
 --   capture_id: the capture
 --   device_id: the device
 --   module_id: the module that failed
---   execution_id: its execution that launched nothing
+--   execution_id: its execution that failed before launch
 --   growing_module_id: the module that grows
 --   start_ns: when it started (Unix ns)
 --   place: 1 for the first of the device

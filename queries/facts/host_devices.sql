@@ -25,7 +25,7 @@
 --   wait_ns: how long executions waited for memory (ns)
 --   failed_count: executions known to have failed
 --   plan_peak_bytes: the largest peak of a plan of the capture (bytes)
---   job_hosts: hosts of the run; NULL when its captures are no hosts of one job
+--   job_hosts: hosts of the run; NULL when its captures are not hosts of one job
 CREATE VIEW host_devices AS
 -- Every CTE is mentioned once: SQLite expands a view anew at each mention.
 WITH runs AS (

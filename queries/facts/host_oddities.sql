@@ -1,5 +1,12 @@
 -- id: host_oddities
 -- title: Where a device of a job stands out from its peers, by which figure and how far
+-- words figure by metric:
+--   growth: grows by {amount:bytes} per execution of [{module_name}](nameless?its module)
+--   capacity: has a pool of {amount:bytes}
+--   in use: has {amount:bytes} in use when execution {common_place:n} of {module_name} starts
+--   waits: waited {amount:ns} for memory
+-- words beside: the median of {peers:n} (across_hosts?hosts|devices) is
+--   (is_time?{median:ns}|{median:bytes})
 -- columns:
 --   capture_id: the capture
 --   device_id: the device that stands out
@@ -14,6 +21,8 @@
 --   common_place: the number of the execution at whose start in use was compared
 --   job_hosts: hosts of the run
 --   importance: 1 growth, 2 capacity, 3 in use, 4 waits: what explains before what follows
+--   figure: what the device does, in words
+--   beside: the median of its peers, in words
 -- how to read: Peers are the devices in the same place on every host of the run, or all devices of
 --   a run of one host. More is worse, but for the capacity.
 CREATE VIEW host_oddities AS
@@ -51,8 +60,7 @@ measured AS (
 ),
 ranked AS (
   SELECT
-    m.capture_id, m.device_id, m.device, m.module_id, m.module_name, m.common_place, m.job_hosts,
-    m.peer_key, m.importance, m.metric, m.badness,
+    m.*,
     COUNT(*) OVER (PARTITION BY m.peer_key, m.metric) AS peers,
     ROW_NUMBER() OVER (
       PARTITION BY m.peer_key, m.metric ORDER BY m.badness NULLS FIRST, m.device_id NULLS FIRST
@@ -63,30 +71,28 @@ ranked AS (
 -- The lower of two middle ones: of two peers the better is the measure, and the worse is odd.
 medians AS (
   SELECT
-    r.capture_id, r.device_id, r.device, r.module_id, r.module_name, r.common_place, r.job_hosts,
-    r.peer_key, r.importance, r.metric, r.badness, r.peers,
+    r.*,
     MAX(CASE WHEN 2 * r.place = r.peers OR 2 * r.place = r.peers + 1 THEN r.badness END)
       OVER (PARTITION BY r.peer_key, r.metric) AS median
   FROM ranked r
 ),
 spread AS (
   SELECT
-    m.capture_id, m.device_id, m.device, m.module_id, m.module_name, m.common_place, m.job_hosts,
-    m.peer_key, m.importance, m.metric, m.badness, m.peers, m.median,
+    m.*,
     ROW_NUMBER() OVER (
       PARTITION BY m.peer_key, m.metric
       ORDER BY ABS(m.badness - m.median) NULLS FIRST, m.device_id NULLS FIRST
-    ) AS place
+    ) AS spread_place
   FROM medians m
 ),
 -- The upper of two middle deviations: half of the peers apart from the other half is no outlier.
 -- Two peers have no spread.
 limits AS (
   SELECT
-    s.capture_id, s.device_id, s.device, s.module_id, s.module_name, s.common_place, s.job_hosts,
-    s.importance, s.metric, s.badness, s.peers, s.median,
+    s.*,
     CASE WHEN s.peers > 2 THEN MAX(CASE
-      WHEN 2 * s.place = s.peers + 2 OR 2 * s.place = s.peers + 1 THEN ABS(s.badness - s.median)
+      WHEN 2 * s.spread_place = s.peers + 2 OR 2 * s.spread_place = s.peers + 1
+        THEN ABS(s.badness - s.median)
     END) OVER (PARTITION BY s.peer_key, s.metric) ELSE 0 END AS deviation,
     CASE
       WHEN s.metric = 'waits'
@@ -110,7 +116,10 @@ SELECT
   l.module_name,
   l.common_place,
   l.job_hosts,
-  l.importance
+  l.importance,
+  CASE WHEN l.job_hosts > 1 THEN 1 ELSE 0 END AS across_hosts,
+  CASE WHEN l.metric = 'waits' THEN 1 ELSE 0 END AS is_time,
+  CASE WHEN l.module_name IS NULL THEN 1 ELSE 0 END AS nameless
 FROM limits l
 WHERE l.peers >= CASE
     WHEN l.job_hosts > 1 THEN (SELECT t.setting FROM settings t WHERE t.name = 'skew_min_hosts')

@@ -13,12 +13,12 @@
 --   label: its name with the program id, as it is written for people
 --   plan_bytes: parameters, outputs, constants and temps (bytes)
 --   parameter_bytes: parameters (bytes)
---   output_bytes: outputs that are no donated parameter (bytes)
+--   output_bytes: non-donated outputs (bytes)
 --   constant_bytes: constants (bytes)
 --   temp_bytes: temps (bytes)
 --   heap_peak_bytes: most temp bytes live at once (bytes)
 --   capacity_bytes: what the device may use (bytes)
---   capacity_source: pool, error text, setting or device memory
+--   capacity_source: pool, error log, setting or device memory
 --   capacity_evidence: measured, read or inferred
 --   memory_bytes: the device's memory (bytes)
 --   allocator_id: the device's pool

@@ -1,18 +1,56 @@
 -- id: oom_branches
--- title: Which kind of failure an error text tells of, and on what evidence
+-- title: Which kind of failure an error log tells of, and on what evidence
 -- empty without: oom_events
+-- words remarks: [ Before that, rematerialization could only get to {remat_bytes:bytes}; the
+--   compiler wanted {remat_limit_bytes:bytes}.][ Arguments and results alone, {fixed_bytes:bytes},
+--   are above the compiler's limit of {fixed_limit_bytes:bytes}: nothing is left for
+--   temps.](rematerialized? XLA has rematerialized already: expect the fix from the program.)
 -- columns:
 --   oom_event_id: the event
---   capture_id: the log
+--   capture_id: the error log
+--   run: its run
+--   host: its host
+--   device: ordinal of the device; NULL when the error log names none
+--   device_id: NULL: an error log has no row of devices
+--   module_id: the module of the same run that it is about, where one matches
+--   module_name: its name, by the error log or by the match
+--   execution_id: NULL: an error log knows nothing of executions
+--   severity: error; warning where the error log does not say that it failed
+--   evidence: read
 --   stage: compile, run, host or chip
 --   branch: for compile: sparse_core, absurd, arguments, padding, one_allocation, accumulated,
 --     unlisted; for run: fragmentation, absurd, victim, equal_chunks, outputs, temps, shortage,
 --     unlisted; for host: fragmentation, pinned, machine; for chip: the memory space
---   because: one sentence that says why, with its numbers; empty when there is nothing to say
---   largest_words: the three largest groups of buffers; NULL when none is known
+--   kind: which message it is (oom_kinds)
+--   memory_space: as the error log says
+--   allocator: the allocator's name
+--   matched_by: name and size, name, or size; NULL without a match
+--   message: the line
+--   needed_bytes: what did not fit: of a compile the whole program, else the request (bytes)
+--   capacity_bytes: what there is of it (bytes)
+--   capacity_times: how many times that is needed, rounded down; NULL without a capacity
+--   short_bytes: what is missing, as printed, else the difference (bytes)
+--   requested_bytes: the request (bytes)
+--   used_bytes: in use (bytes)
+--   free_bytes: free (bytes)
+--   largest_free_bytes: the largest free block (bytes)
+--   total_bytes: the program as a whole (bytes)
+--   arguments_bytes: arguments (bytes)
+--   temp_bytes: temps (bytes)
+--   output_bytes: outputs (bytes)
+--   alias_bytes: outputs that share an argument's memory (bytes)
+--   tensor_core_bytes: what the TensorCores need (bytes)
+--   sparse_core_bytes: what the SparseCores need (bytes)
+--   allocation_bytes: the largest single allocation that is known, else the request (bytes)
+--   first_bytes: bytes of the largest group of alike buffers (bytes); NULL when none is known
+--   first_padding_bytes: of these padding (bytes)
+--   largest: the three largest groups of buffers; NULL when none is known
 --   chunk_bytes: bytes of the largest group of equal chunks in use (bytes); NULL without a dump
 --   chunk_count: how many they are
 --   chunk_each_bytes: bytes of one of them (bytes)
+--   remarks: what the compiler remarked on the way, each sentence after a blank; empty without any
+--   failed: 1 when the error log says that it failed, else 0
+--   nameless: 1 when the module has no name, else 0
 CREATE VIEW oom_branches AS
 WITH limits AS (
   SELECT
@@ -30,11 +68,11 @@ largest AS (
     k.oom_event_id,
     MAX(k.each_bytes) AS each_bytes,
     MAX(k.rematerialized) AS rematerialized,
-    MAX(CASE WHEN k.position = 1 THEN k.padding_bytes END) AS padding_bytes,
+    MAX(CASE WHEN k.position = 1 THEN k.padding_bytes END) AS first_padding_bytes,
     MAX(CASE WHEN k.position = 1 THEN k.bytes END) AS first_bytes,
     MAX(CASE WHEN k.position = 1 THEN k.words END)
       || COALESCE(', ' || MAX(CASE WHEN k.position = 2 THEN k.words END), '')
-      || COALESCE(', ' || MAX(CASE WHEN k.position = 3 THEN k.words END), '') AS words
+      || COALESCE(', ' || MAX(CASE WHEN k.position = 3 THEN k.words END), '') AS largest
   FROM oom_part_kinds k
   GROUP BY k.oom_event_id
 ),
@@ -62,59 +100,51 @@ ordered_sizes AS (
   FROM sizes z
 ),
 -- What the compiler remarked on the way: its rematerialization stopped short, or arguments and
--- results alone are above its limit.
+-- results alone are above its limit. The last one counts.
+ordered_remarks AS (
+  SELECT
+    o.capture_id, o.kind, o.used_bytes, o.arguments_bytes, o.capacity_bytes,
+    ROW_NUMBER() OVER (
+      PARTITION BY o.capture_id, o.kind ORDER BY o.line DESC NULLS LAST, o.oom_event_id DESC
+    ) AS place
+  FROM oom_events o
+  WHERE o.kind IN ('rematerialization_stopped', 'arguments_above_limit') AND o.capacity_bytes > 0
+),
 remarks AS (
   SELECT
-    o.capture_id,
-    MAX(CASE WHEN o.kind = 'M1' THEN
-      ' Before, rematerialization could only get to ' || CAST(o.used_bytes AS VARCHAR(20))
-        || ' bytes; the compiler wanted ' || CAST(o.capacity_bytes AS VARCHAR(20)) || ' bytes.' END)
-      AS remat_words,
-    MAX(CASE WHEN o.kind = 'M2' THEN
-      ' Arguments and results alone, ' || CAST(o.arguments_bytes AS VARCHAR(20))
-        || ' bytes, are above the compiler''s limit of ' || CAST(o.capacity_bytes AS VARCHAR(20))
-        || ' bytes: nothing is left for temps.' END) AS arguments_words
-  FROM oom_events o
-  WHERE o.kind IN ('M1', 'M2') AND o.capacity_bytes > 0
-  GROUP BY o.capture_id
+    r.capture_id,
+    MAX(CASE WHEN r.kind = 'rematerialization_stopped' THEN r.used_bytes END) AS remat_bytes,
+    MAX(CASE WHEN r.kind = 'rematerialization_stopped' THEN r.capacity_bytes END)
+      AS remat_limit_bytes,
+    MAX(CASE WHEN r.kind = 'arguments_above_limit' THEN r.arguments_bytes END) AS fixed_bytes,
+    MAX(CASE WHEN r.kind = 'arguments_above_limit' THEN r.capacity_bytes END) AS fixed_limit_bytes
+  FROM ordered_remarks r
+  WHERE r.place = 1
+  GROUP BY r.capture_id
 ),
 chosen AS (
   SELECT
-    f.oom_event_id,
-    f.capture_id,
-    f.stage,
-    f.kind,
-    f.memory_space,
-    f.needed_bytes,
-    f.capacity_bytes,
-    f.requested_bytes,
-    f.used_bytes,
-    f.total_bytes,
-    f.arguments_bytes,
-    f.temp_bytes,
-    f.output_bytes,
-    f.free_bytes,
-    f.largest_free_bytes,
-    f.tensor_core_bytes,
-    f.sparse_core_bytes,
+    f.*,
     g.each_bytes,
-    g.padding_bytes,
+    g.first_padding_bytes,
     g.first_bytes,
-    g.words,
+    g.largest,
+    g.rematerialized,
     h.bytes AS chunk_bytes,
     h.count AS chunk_count,
     h.each_bytes AS chunk_each_bytes,
-    COALESCE(k.remat_words, '') || COALESCE(k.arguments_words, '')
-      || CASE WHEN g.rematerialized = 1 THEN
-        ' XLA has rematerialized already: expect the fix from the program.' ELSE '' END AS remarks,
-    CASE WHEN k.remat_words IS NULL THEN 0 ELSE 1 END AS is_remarked,
+    k.remat_bytes,
+    k.remat_limit_bytes,
+    k.fixed_bytes,
+    k.fixed_limit_bytes,
     CASE
       WHEN f.needed_bytes >= l.absurd_bytes OR f.needed_bytes > l.absurd_times * f.capacity_bytes
         THEN 1
       ELSE 0
     END AS is_absurd,
     CASE
-      WHEN 100 * g.each_bytes > l.large_percent * f.capacity_bytes OR f.kind = 'T7' THEN 1
+      WHEN 100 * g.each_bytes > l.large_percent * f.capacity_bytes
+        OR f.kind = 'tpu_allocation_exceeded' THEN 1
       ELSE 0
     END AS is_large,
     CASE
@@ -136,124 +166,48 @@ chosen AS (
   CROSS JOIN limits l
   LEFT JOIN largest g ON g.oom_event_id = f.oom_event_id
   LEFT JOIN remarks k ON k.capture_id = f.capture_id AND f.stage IN ('compile', 'run')
-),
-branched AS (
-  SELECT
-    c.oom_event_id,
-    c.capture_id,
-    c.stage,
-    c.needed_bytes,
-    c.capacity_bytes,
-    c.requested_bytes,
-    c.used_bytes,
-    c.total_bytes,
-    c.arguments_bytes,
-    c.temp_bytes,
-    c.output_bytes,
-    c.free_bytes,
-    c.largest_free_bytes,
-    c.tensor_core_bytes,
-    c.sparse_core_bytes,
-    c.each_bytes,
-    c.padding_bytes,
-    c.first_bytes,
-    c.words,
-    c.chunk_bytes,
-    c.chunk_count,
-    c.chunk_each_bytes,
-    c.remarks,
-    CASE c.stage
-      WHEN 'chip' THEN c.memory_space
-      WHEN 'host' THEN
-        CASE
-          WHEN c.requested_bytes <= c.free_bytes AND c.requested_bytes > c.largest_free_bytes
-            THEN 'fragmentation'
-          WHEN c.kind = 'H1' THEN 'pinned'
-          ELSE 'machine'
-        END
-      WHEN 'compile' THEN
-        CASE
-          WHEN c.sparse_core_bytes > c.tensor_core_bytes THEN 'sparse_core'
-          WHEN c.is_absurd = 1 THEN 'absurd'
-          WHEN c.arguments_bytes > c.capacity_bytes
-            OR 2 * c.arguments_bytes > COALESCE(c.used_bytes, c.total_bytes) THEN 'arguments'
-          WHEN 2 * c.padding_bytes > c.first_bytes THEN 'padding'
-          WHEN c.is_large = 1 THEN 'one_allocation'
-          WHEN c.words IS NOT NULL THEN 'accumulated'
-          ELSE 'unlisted'
-        END
-      ELSE
-        CASE
-          WHEN c.requested_bytes <= c.free_bytes AND c.requested_bytes > c.largest_free_bytes
-            THEN 'fragmentation'
-          WHEN c.is_absurd = 1 THEN 'absurd'
-          WHEN c.has_equal_chunks = 1 THEN 'equal_chunks'
-          WHEN c.is_tiny = 1 THEN 'victim'
-          WHEN c.outputs_lead = 1 THEN 'outputs'
-          WHEN c.temp_bytes > 0 OR c.words IS NOT NULL OR c.is_remarked = 1 THEN 'temps'
-          WHEN c.requested_bytes > c.free_bytes THEN 'shortage'
-          ELSE 'unlisted'
-        END
-    END AS branch
-  FROM chosen c
 )
 SELECT
-  b.oom_event_id,
-  b.capture_id,
-  b.stage,
-  b.branch,
-  CASE b.branch
-    WHEN 'sparse_core' THEN
-      'The SparseCores need ' || CAST(b.sparse_core_bytes AS VARCHAR(20))
-        || ' bytes, the TensorCores ' || CAST(b.tensor_core_bytes AS VARCHAR(20))
-        || ' bytes: the embedding tables lead, not the dense model.'
-    WHEN 'absurd' THEN
-      COALESCE(
-        'That is more than '
-          || CAST(CAST((b.needed_bytes - b.needed_bytes % NULLIF(b.capacity_bytes, 0))
-            / NULLIF(b.capacity_bytes, 0) AS BIGINT) AS VARCHAR(20))
-          || ' times what there is: ', 'No device has that much: ')
-        || 'a shape or sharding mistake, not a matter of tuning.'
-    WHEN 'arguments' THEN
-      'Its arguments are ' || CAST(b.arguments_bytes AS VARCHAR(20)) || ' bytes'
-        || CASE WHEN b.arguments_bytes > b.capacity_bytes THEN ', more than there is:'
-          ELSE ', most of it:' END
-        || ' parameters and inputs lead, not temps.'
-    WHEN 'padding' THEN
-      'Of the ' || CAST(b.first_bytes AS VARCHAR(20)) || ' bytes of the largest buffers '
-        || CAST(b.padding_bytes AS VARCHAR(20)) || ' bytes are padding to the tile.'
-    WHEN 'one_allocation' THEN
-      'A single allocation of '
-        || CAST(COALESCE(b.each_bytes, b.requested_bytes) AS VARCHAR(20))
-        || ' bytes takes more than half of the memory: almost always a wrong mesh shape, a'
-        || ' missing sharding annotation, or a value that should not exist whole.'
-    WHEN 'accumulated' THEN 'No single allocation leads: what is live at once adds up.'
-    WHEN 'fragmentation' THEN
-      CAST(b.free_bytes AS VARCHAR(20)) || ' bytes were free, the largest block '
-        || CAST(b.largest_free_bytes AS VARCHAR(20)) || ' bytes.'
-    WHEN 'equal_chunks' THEN
-      CAST(b.chunk_count AS VARCHAR(20)) || ' chunks of ' || CAST(b.chunk_each_bytes AS VARCHAR(20))
-        || ' bytes hold ' || CAST(b.chunk_bytes AS VARCHAR(20)) || ' bytes of the '
-        || CAST(b.used_bytes AS VARCHAR(20)) || ' bytes in use'
-        || CASE WHEN b.chunk_each_bytes = b.requested_bytes THEN
-          ', and one more was asked for: earlier results are still referenced.'
-          ELSE ': the same array, kept again and again.' END
-    WHEN 'victim' THEN
-      'So small a request is the victim, not the cause: look for who holds the memory.'
-    WHEN 'outputs' THEN
-      'Of the program''s ' || CAST(b.total_bytes AS VARCHAR(20)) || ' bytes, '
-        || CAST(b.output_bytes AS VARCHAR(20)) || ' bytes are outputs: it returns more than it'
-        || ' needs on the way.'
-    WHEN 'temps' THEN
-      COALESCE('The program needs ' || CAST(b.total_bytes AS VARCHAR(20)) || ' bytes, of these '
-        || CAST(b.temp_bytes AS VARCHAR(20)) || ' bytes temps.', 'The program itself is large.')
-    WHEN 'shortage' THEN
-      CAST(b.free_bytes AS VARCHAR(20)) || ' bytes were free: '
-        || CAST(b.requested_bytes - b.free_bytes AS VARCHAR(20)) || ' bytes must be freed.'
-    ELSE ''
-  END || b.remarks AS because,
-  b.words AS largest_words,
-  b.chunk_bytes,
-  b.chunk_count,
-  b.chunk_each_bytes
-FROM branched b;
+  c.*,
+  CAST(NULL AS BIGINT) AS execution_id,
+  CASE WHEN c.fatal = 1 THEN 'error' ELSE 'warning' END AS severity,
+  'read' AS evidence,
+  CASE c.stage
+    WHEN 'chip' THEN c.memory_space
+    WHEN 'host' THEN
+      CASE
+        WHEN c.requested_bytes <= c.free_bytes AND c.requested_bytes > c.largest_free_bytes
+          THEN 'fragmentation'
+        WHEN c.kind = 'pinned_host_request_failed' THEN 'pinned'
+        ELSE 'machine'
+      END
+    WHEN 'compile' THEN
+      CASE
+        WHEN c.sparse_core_bytes > c.tensor_core_bytes THEN 'sparse_core'
+        WHEN c.is_absurd = 1 THEN 'absurd'
+        WHEN c.arguments_bytes > c.capacity_bytes
+          OR 2 * c.arguments_bytes > COALESCE(c.used_bytes, c.total_bytes) THEN 'arguments'
+        WHEN 2 * c.first_padding_bytes > c.first_bytes THEN 'padding'
+        WHEN c.is_large = 1 THEN 'one_allocation'
+        WHEN c.largest IS NOT NULL THEN 'accumulated'
+        ELSE 'unlisted'
+      END
+    ELSE
+      CASE
+        WHEN c.requested_bytes <= c.free_bytes AND c.requested_bytes > c.largest_free_bytes
+          THEN 'fragmentation'
+        WHEN c.is_absurd = 1 THEN 'absurd'
+        WHEN c.has_equal_chunks = 1 THEN 'equal_chunks'
+        WHEN c.is_tiny = 1 THEN 'victim'
+        WHEN c.outputs_lead = 1 THEN 'outputs'
+        WHEN c.temp_bytes > 0 OR c.largest IS NOT NULL OR c.remat_bytes IS NOT NULL THEN 'temps'
+        WHEN c.requested_bytes > c.free_bytes THEN 'shortage'
+        ELSE 'unlisted'
+      END
+  END AS branch,
+  CAST((c.needed_bytes - c.needed_bytes % NULLIF(c.capacity_bytes, 0))
+    / NULLIF(c.capacity_bytes, 0) AS BIGINT) AS capacity_times,
+  COALESCE(c.each_bytes, c.requested_bytes) AS allocation_bytes,
+  CASE WHEN c.fatal = 1 THEN 1 ELSE 0 END AS failed,
+  CASE WHEN c.module_name IS NULL THEN 1 ELSE 0 END AS nameless
+FROM chosen c;

@@ -1,14 +1,14 @@
 -- id: oom_event_modules
--- title: Which compiled module an error text is about
+-- title: Which compiled module an error log is about
 -- empty without: oom_events
 -- columns:
 --   oom_event_id: the event
 --   module_id: the module, of a capture or dump of the same run
 --   module_name: its name
 --   matched_by: name and size, name, or size
--- how to read: A text and a plan are joined within one run (give both the same --run). Sizes in
---   texts are rounded, so they match when they are equal in the printed digits. A text that names
---   a module is never joined to one of another name.
+-- how to read: An error log and a plan are joined within one run (give both the same --run). Sizes
+--   in error logs are rounded, so they match when they are equal in the printed digits. An error
+--   log that names a module is never joined to one of another name.
 CREATE VIEW oom_event_modules AS
 -- Half a unit of the last printed digit: two decimals, from kilobytes down one.
 WITH stated AS (
@@ -29,7 +29,7 @@ WITH stated AS (
     END AS digit_bytes
   FROM oom_events o
   JOIN captures c ON c.capture_id = o.capture_id
-  -- On-chip memory is no part of plan_bytes: of such a text only the name counts.
+  -- On-chip memory is not part of plan_bytes: of such an error log only the name counts.
   WHERE COALESCE(o.memory_space, 'hbm') IN ('hbm', 'gpu', 'host') OR o.module_name IS NOT NULL
 ),
 candidates AS (

@@ -1,23 +1,23 @@
 -- id: oom_failures
--- title: The failures that error texts tell of, one per capture and stage: the last one counts
+-- title: The failures that error logs tell of, one per capture and stage: the last one counts
 -- empty without: oom_events
 -- columns:
 --   oom_event_id: the event
---   capture_id: the log
+--   capture_id: the error log
 --   run: its run
 --   host: its host
 --   stage: compile, run (an allocation while the program ran), host (the machine's own memory) or
 --     chip (vmem, smem, a GPU's shared memory: never device memory)
---   line: its line in the log
---   kind: the form's id
---   fatal: 1; NULL when the text does not say that it failed
+--   line: its line in the error log
+--   kind: which message it is (oom_kinds)
+--   fatal: 1; NULL when the error log does not say that it failed
 --   error_code: such as E1000
---   memory_space: as the text says
+--   memory_space: as the error log says
 --   device: ordinal of the device
---   device_id: NULL: a text has no row of devices
+--   device_id: NULL: an error log has no row of devices
 --   allocator: the allocator's name
 --   module_id: the module it is about, where one of the same run matches
---   module_name: its name, by the text or by the match
+--   module_name: its name, by the error log or by the match
 --   matched_by: name and size, name, or size; NULL without a match
 --   needed_bytes: what did not fit: of a compile the whole program, else the request (bytes)
 --   capacity_bytes: what there is of it (bytes)
@@ -34,7 +34,7 @@
 --   largest_free_bytes: the largest free block (bytes)
 --   tensor_core_bytes: what the TensorCores need (bytes)
 --   sparse_core_bytes: what the SparseCores need (bytes)
---   repeat_count: how often the log prints it
+--   repeat_count: how often the error log prints it
 --   message: the line
 CREATE VIEW oom_failures AS
 WITH staged AS (
@@ -43,13 +43,16 @@ WITH staged AS (
     CASE
       WHEN COALESCE(o.memory_space, 'hbm') NOT IN ('hbm', 'gpu', 'host') THEN 'chip'
       WHEN o.memory_space = 'host' THEN 'host'
-      WHEN LOWER(o.error_code) LIKE 'e1%' OR LOWER(o.kind) LIKE 't%' OR o.kind = 'D4' THEN 'compile'
+      WHEN LOWER(o.error_code) LIKE 'e1%'
+        OR o.form IN (SELECT k.form FROM oom_kinds k WHERE k.stage = 'compile') THEN 'compile'
       ELSE 'run'
     END AS stage
   FROM oom_events o
-  -- M: what the compiler remarks on the way; K: statistics, of programs that fit.
   WHERE (o.fatal = 1 OR o.fatal IS NULL)
-    AND LOWER(COALESCE(o.kind, '')) NOT LIKE 'm%' AND LOWER(COALESCE(o.kind, '')) NOT LIKE 'k%'
+    -- IN, not a join: what the kinds are is looked up once, and the events keep their index.
+    AND COALESCE(o.form, '') NOT IN (
+      SELECT k.form FROM oom_kinds k WHERE k.says = 'remark' OR k.says = 'statistics'
+    )
 ),
 ordered AS (
   SELECT
@@ -62,12 +65,12 @@ ordered AS (
   FROM staged s
   JOIN oom_events o ON o.oom_event_id = s.oom_event_id
 ),
--- Where the text does not say what there is: another of its run, that is no text.
+-- Where the error log does not say what there is: another of its run, that is not an error log.
 run_capacities AS (
   SELECT c.run, MIN(e.capacity_bytes) AS capacity_bytes
   FROM effective_capacity e
   JOIN captures c ON c.capture_id = e.capture_id
-  WHERE e.capacity_source <> 'error text'
+  WHERE e.capacity_source <> 'error log'
   GROUP BY c.run
 ),
 sized AS (

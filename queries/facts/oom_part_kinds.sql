@@ -1,16 +1,17 @@
 -- id: oom_part_kinds
--- title: What the buffers of an error text look like, as far as names and shapes tell
+-- title: What the buffers of an error log look like, as far as names and shapes tell
 -- empty without: oom_events
+-- words words: {count:n} × {what} ({bytes:bytes}[, {made_by}])
 -- columns:
 --   oom_event_id: the event
---   capture_id: the log
+--   capture_id: the error log
 --   position: its place, from 1 for the most bytes
 --   bytes: bytes of the group (bytes)
 --   each_bytes: bytes of one of them (bytes)
 --   count: how many
 --   padding_bytes: what the tiles add (bytes); NULL when it is not known
 --   words: count, shape, bytes, operation and Python line
---   place_words: operation and Python line; NULL without both
+--   made_by: operation and Python line; NULL without both
 --   shape: their shape
 --   square: 1 when the last two dimensions are equal, as of attention scores
 --   forward: 1 for a value of the forward pass of a gradient (jvp, not transpose)
@@ -28,66 +29,47 @@ CREATE VIEW oom_part_kinds AS
 WITH widths AS (
   SELECT 1 AS digits UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4 UNION ALL SELECT 5
   UNION ALL SELECT 6 UNION ALL SELECT 7 UNION ALL SELECT 8 UNION ALL SELECT 9
-),
-worded AS (
-  SELECT
-    p.oom_event_id,
-    p.capture_id,
-    p.position,
-    p.bytes,
-    p.each_bytes,
-    p.count,
-    p.padding_bytes,
-    p.shape,
-    p.op_name,
-    p.label,
-    COALESCE(p.op_name, '') || CASE WHEN p.op_name IS NOT NULL AND p.source_file IS NOT NULL THEN
-      ' ' ELSE '' END || COALESCE(p.source_file
-      || COALESCE(':' || CAST(p.source_line AS VARCHAR(20)), ''), '') AS made_by
-  FROM oom_parts p
 )
 SELECT
-  w.oom_event_id,
-  w.capture_id,
-  w.position,
-  w.bytes,
-  w.each_bytes,
-  w.count,
-  w.padding_bytes,
-  CAST(w.count AS VARCHAR(20)) || ' × ' || COALESCE(w.shape, w.label, 'one block') || ' ('
-    || CAST(w.bytes AS VARCHAR(20)) || ' bytes'
-    || CASE WHEN w.made_by = '' THEN '' ELSE ', ' || w.made_by END || ')' AS words,
-  CASE WHEN w.made_by <> '' THEN w.made_by END AS place_words,
-  w.shape,
+  p.oom_event_id,
+  p.capture_id,
+  p.position,
+  p.bytes,
+  p.each_bytes,
+  p.count,
+  p.padding_bytes,
+  p.what,
+  p.made_by,
+  p.shape,
   -- Without an operation a square is anything.
-  CASE WHEN d.digits IS NULL OR w.op_name IS NULL THEN 0 ELSE 1 END AS square,
+  CASE WHEN d.digits IS NULL OR p.op_name IS NULL THEN 0 ELSE 1 END AS square,
   CASE
-    WHEN LOWER(w.op_name) LIKE '%jvp(%' AND LOWER(w.op_name) NOT LIKE '%transpose(%' THEN 1
+    WHEN LOWER(p.op_name) LIKE '%jvp(%' AND LOWER(p.op_name) NOT LIKE '%transpose(%' THEN 1
     ELSE 0
   END AS forward,
-  CASE WHEN LOWER(w.op_name) LIKE '%transpose(%' THEN 1 ELSE 0 END AS backward,
+  CASE WHEN LOWER(p.op_name) LIKE '%transpose(%' THEN 1 ELSE 0 END AS backward,
   CASE
-    WHEN LOWER(w.shape) LIKE 'f32[%' AND LOWER(w.op_name) LIKE '%convert_element_type%' THEN 1
+    WHEN LOWER(p.shape) LIKE 'f32[%' AND LOWER(p.op_name) LIKE '%convert_element_type%' THEN 1
     ELSE 0
   END AS upcast,
   CASE
-    WHEN LOWER(w.op_name) LIKE '%convert_element_type%'
-      AND (LOWER(w.shape) LIKE 'bf16[%' OR LOWER(w.shape) LIKE 'f16[%') THEN 1
+    WHEN LOWER(p.op_name) LIKE '%convert_element_type%'
+      AND (LOWER(p.shape) LIKE 'bf16[%' OR LOWER(p.shape) LIKE 'f16[%') THEN 1
     ELSE 0
   END AS downcast,
   CASE
-    WHEN LOWER(w.op_name) LIKE '%threefry%' OR LOWER(w.op_name) LIKE '%random_bits%' THEN 1
+    WHEN LOWER(p.op_name) LIKE '%threefry%' OR LOWER(p.op_name) LIKE '%random_bits%' THEN 1
     ELSE 0
   END AS random,
-  CASE WHEN LOWER(w.op_name) LIKE '%vmap(%' THEN 1 ELSE 0 END AS batched,
-  CASE WHEN LOWER(w.label) LIKE '%all-gather%' OR LOWER(w.op_name) LIKE '%all_gather%' THEN 1 ELSE 0
+  CASE WHEN LOWER(p.op_name) LIKE '%vmap(%' THEN 1 ELSE 0 END AS batched,
+  CASE WHEN LOWER(p.label) LIKE '%all-gather%' OR LOWER(p.op_name) LIKE '%all_gather%' THEN 1 ELSE 0
     END AS gathered,
-  CASE WHEN LOWER(w.label) LIKE '%.remat%' THEN 1 ELSE 0 END AS rematerialized
-FROM worded w
+  CASE WHEN LOWER(p.label) LIKE '%.remat%' THEN 1 ELSE 0 END AS rematerialized
+FROM oom_parts p
 LEFT JOIN widths d
-  ON w.shape LIKE '%[%,%,%]'
-  AND LENGTH(w.shape) > 2 * d.digits + 3
-  AND SUBSTR(w.shape, LENGTH(w.shape) - d.digits, d.digits) NOT LIKE '%,%'
-  AND SUBSTR(w.shape, LENGTH(w.shape) - 2 * d.digits - 2, 2 * d.digits + 3)
-    = ',' || SUBSTR(w.shape, LENGTH(w.shape) - d.digits, d.digits)
-    || ',' || SUBSTR(w.shape, LENGTH(w.shape) - d.digits, d.digits) || ']';
+  ON p.shape LIKE '%[%,%,%]'
+  AND LENGTH(p.shape) > 2 * d.digits + 3
+  AND SUBSTR(p.shape, LENGTH(p.shape) - d.digits, d.digits) NOT LIKE '%,%'
+  AND SUBSTR(p.shape, LENGTH(p.shape) - 2 * d.digits - 2, 2 * d.digits + 3)
+    = ',' || SUBSTR(p.shape, LENGTH(p.shape) - d.digits, d.digits)
+    || ',' || SUBSTR(p.shape, LENGTH(p.shape) - d.digits, d.digits) || ']';

@@ -1,22 +1,24 @@
 -- id: oom_parts
--- title: What the program of an error text is made of: the buffers it lists, else those of the
+-- title: What the program of an error log is made of: the buffers it lists, else those of the
 --   matched module's plan
 -- empty without: oom_events
 -- columns:
 --   oom_event_id: the event
---   capture_id: the log
+--   capture_id: the error log
 --   position: 1 for the group with the most bytes
---   source: text or plan
+--   source: text (of the error log) or plan
 --   shape: their shape, without layout
---   layout: the layout, where the text prints one; NULL for a plan
+--   layout: the layout, where the error log prints one; NULL for a plan
 --   op_name: the JAX operation
 --   source_file: its Python file
 --   source_line: its line
---   label: the instruction, as the text prints it; NULL for a plan
+--   label: the instruction, as the error log prints it; NULL for a plan
 --   each_bytes: bytes of one of them (bytes)
 --   count: how many
 --   bytes: bytes of all (bytes)
 --   padding_bytes: of these, what the tiles add (bytes); NULL when it is not known
+--   what: their shape, else the instruction
+--   made_by: the JAX operation and its Python line; NULL without both
 CREATE VIEW oom_parts AS
 WITH failures AS (
   SELECT f.oom_event_id, f.capture_id, f.stage, f.module_id
@@ -48,7 +50,7 @@ texts AS (
     l.op_name,
     l.source_file,
     l.source_line,
-    -- Of several alike any one names the kind of instruction.
+    -- Any one of several alike names the kind of instruction.
     MIN(l.label) AS label,
     l.each_bytes,
     CAST(SUM(l.count) AS BIGINT) AS count,
@@ -103,7 +105,7 @@ plans AS (
   GROUP BY
     p.oom_event_id, p.capture_id, p.shape, p.op_name, p.source_file, p.source_line, p.bytes
 ),
-parts AS (
+united AS (
   SELECT
     t.oom_event_id, t.capture_id, 'text' AS source, t.shape, t.layout, t.op_name, t.source_file,
     t.source_line, t.label, t.each_bytes, t.count, t.bytes, t.padding_bytes
@@ -113,6 +115,11 @@ parts AS (
     p.oom_event_id, p.capture_id, 'plan', p.shape, NULL, p.op_name, p.source_file, p.source_line,
     NULL, p.each_bytes, p.count, p.bytes, NULL
   FROM plans p
+),
+parts AS (
+  SELECT
+    u.*, u.source_file || COALESCE(':' || CAST(u.source_line AS VARCHAR(20)), '') AS file_line
+  FROM united u
 )
 SELECT
   a.oom_event_id,
@@ -137,5 +144,7 @@ SELECT
   a.each_bytes,
   a.count,
   a.bytes,
-  a.padding_bytes
+  a.padding_bytes,
+  COALESCE(a.shape, a.label, 'one block') AS what,
+  COALESCE(a.op_name || ' ' || a.file_line, a.op_name, a.file_line) AS made_by
 FROM parts a;

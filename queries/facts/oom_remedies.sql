@@ -1,14 +1,15 @@
 -- id: oom_remedies
--- title: The levers of every failure that an error text tells of, those to try first in front
+-- title: The remedies for every failure in an error log, those to try first in front
 -- empty without: oom_events
 -- columns:
 --   oom_event_id: the event
---   capture_id: the log
+--   capture_id: the error log
 --   stage: compile or run
 --   device_id: NULL
 --   module_id: the matched module
---   position: from 1, those that make it fit first, then those that save most; of equals
---     those first that change no results; last resorts last
+--   position: from 1, those that make it fit first, then those that save most; of equals those
+--     first that change no results; last resorts last
+--   remedy: its short name
 --   fix: what to do
 --   saving_bytes: what it saves at most (bytes); NULL when that can't be told
 --   needs_bytes: what is needed then (bytes); NULL when that can't be told
@@ -16,21 +17,20 @@
 --   cost: what it costs
 --   changes_results: 0 or 1
 CREATE VIEW oom_remedies AS
-WITH levers AS (
+WITH united AS (
   SELECT
-    l.oom_event_id, l.preference, l.fix, l.saving_bytes, l.needs_bytes, l.fits, l.cost,
+    l.oom_event_id, l.remedy, l.preference, l.fix, l.saving_bytes, l.needs_bytes, l.fits, l.cost,
     l.changes_results, 2 AS part,
-    CASE WHEN l.lever IN ('flags', 'unified') THEN 1 ELSE 0 END AS last_resort
-  FROM oom_levers l
+    CASE WHEN l.remedy IN ('compiler_flags', 'unified_memory') THEN 1 ELSE 0 END AS last_resort
+  FROM oom_log_remedies l
   UNION ALL
-  -- Of a matched plan that does not fit.
+  -- Those for a matched plan that does not fit.
   SELECT
-    f.oom_event_id, x.preference, x.fix, x.saving_bytes, x.needs_bytes, x.fits, x.cost,
+    b.oom_event_id, x.remedy, x.preference, x.fix, x.saving_bytes, x.needs_bytes, x.fits, x.cost,
     x.changes_results, 1, 0
-  FROM oom_failures f
-  JOIN oom_branches b ON b.oom_event_id = f.oom_event_id
-  JOIN fit_levers x ON x.module_id = f.module_id
-  WHERE f.stage IN ('compile', 'run') AND b.branch <> 'absurd'
+  FROM oom_branches b
+  JOIN fit_remedies x ON x.module_id = b.module_id
+  WHERE b.stage IN ('compile', 'run') AND b.branch <> 'absurd'
 )
 SELECT
   f.oom_event_id,
@@ -47,8 +47,9 @@ SELECT
       l.changes_results,
       l.saving_bytes DESC NULLS LAST,
       l.preference,
-      l.fix NULLS FIRST
+      l.remedy NULLS FIRST
   ) AS position,
+  l.remedy,
   l.fix,
   l.saving_bytes,
   l.needs_bytes,
@@ -56,4 +57,4 @@ SELECT
   l.cost,
   l.changes_results
 FROM oom_failures f
-JOIN levers l ON l.oom_event_id = f.oom_event_id;
+JOIN united l ON l.oom_event_id = f.oom_event_id;

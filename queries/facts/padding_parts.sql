@@ -1,13 +1,13 @@
 -- id: padding_parts
 -- title: Buffers of TPU programs that are larger than their values, because the tile pads them
 -- columns:
---   capture_id: the log, the dump or the capture
---   module_id: the module; NULL for a text without a matching one
+--   capture_id: the error log, the dump or the capture
+--   module_id: the module; NULL for an error log without a matching one
 --   position: 1 for the group with the most padding of the module
 --   module_name: its name
---   source: text, or plan (at the peak)
---   program_bytes: the program as a whole (bytes); NULL when the text does not say it
---   shape: their shape; of a text as it prints it, with the layout
+--   source: text (of the error log), or plan (at the peak)
+--   program_bytes: the program as a whole (bytes); NULL when the error log does not say it
+--   shape: their shape; as an error log prints it, with the layout
 --   layout: layout with the tile, of a plan
 --   op_name: the JAX operation
 --   source_file: its Python file

@@ -8,7 +8,7 @@
 --   plan_bytes: parameters, outputs, constants and temps (bytes)
 --   peak_bytes: parameters, outputs, constants and the heap peak (bytes)
 --   parameter_bytes: parameters (bytes)
---   output_bytes: outputs that are no donated parameter (bytes)
+--   output_bytes: non-donated outputs (bytes)
 --   temp_bytes: temps (bytes)
 --   remat_instruction_count: instructions that XLA rematerialized
 --   shape_signature: hash of the shapes of its parameters and result

@@ -16,7 +16,7 @@ class CheckVerbTest : public ProgramTest {};
 TEST_F(CheckVerbTest, PassesAndFails) {
   const Outcome good = Oomdb("check --budget 1TiB logs");
   EXPECT_EQ(good.exit_code, 0) << good.err;
-  EXPECT_EQ(good.out, "ok: 1 checks passed\n");
+  EXPECT_EQ(good.out, "ok: 1 check passed\n");
   const Outcome bad = Oomdb("check --budget 1MiB --fail-on error logs");
   EXPECT_EQ(bad.exit_code, 3);
   EXPECT_THAT(bad.out, AllOf(HasSubstr("failed: budget: "), HasSubstr("(read); the budget is 1.00"),
@@ -32,7 +32,7 @@ TEST_F(CheckVerbTest, ADatabaseAndABaseline) {
             0);
   const Outcome same = Oomdb("check --db oom.db --baseline base --max-regression 0%");
   EXPECT_EQ(same.exit_code, 0) << same.out << same.err;
-  EXPECT_EQ(same.out, "ok: 1 checks passed\n");
+  EXPECT_EQ(same.out, "ok: 1 check passed\n");
   EXPECT_EQ(Oomdb("check --db oom.db --baseline bse --max-regression 0%").exit_code, 1);
   EXPECT_EQ(Oomdb("check --db oom.db --run base --budget 1MiB").exit_code, 3);
 }

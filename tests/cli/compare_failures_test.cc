@@ -1,4 +1,4 @@
-// oomdb compare of runs that have error texts. The texts are those of real failures, with the
+// oomdb compare of runs that have error logs. The logs are those of real failures, with the
 // figures and shapes of a made program.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -75,13 +75,12 @@ TEST_F(CompareFailuresTest, StillFailsByLess) {
 }
 
 TEST_F(CompareFailuresTest, OneOfTheTwoFails) {
-  EXPECT_EQ(
-      FirstLine("before.log fine.log"),
-      "fine.log fits now as far as its text says: no OOM found; before.log failed to compile, "
-      "short by 14.7 GiB");
+  EXPECT_EQ(FirstLine("before.log fine.log"),
+            "fine.log has no OOM in its log any more; before.log failed to compile, "
+            "short by 14.7 GiB");
   EXPECT_EQ(FirstLine("fine.log before.log"),
             "before.log fails to compile: short by 14.7 GiB; the most is 16.0 GiB in 4 × "
-            "f32[64,4096,4096], model.py:17; fine.log has no OOM in its text");
+            "f32[64,4096,4096], model.py:17; fine.log has no OOM in its log");
 }
 
 TEST_F(CompareFailuresTest, TwoStages) {
@@ -107,9 +106,9 @@ TEST_F(CompareFailuresTest, NeitherFails) {
   const Outcome outcome = Oomdb("compare fine.log too.log");
   EXPECT_EQ(outcome.exit_code, 0);
   EXPECT_EQ(outcome.out,
-            "nothing to compare: fine.log has no OOM in its text and no plan, nor has too.log\n");
+            "nothing to compare: fine.log has no OOM in its log and no plan, nor has too.log\n");
   EXPECT_THAT(Oomdb("compare fine.log logs").out,
-              StartsWith("nothing to compare: fine.log has no OOM in its text and no plan, logs "));
+              StartsWith("nothing to compare: fine.log has no OOM in its log and no plan, logs "));
 }
 
 // A text beside a capture stays a run of its own: each has been named.
@@ -122,11 +121,11 @@ TEST_F(CompareFailuresTest, ATextAndACapture) {
   story.FailStep("jit_step");
   Write("capture/host.xplane.pb", story.Bytes());
   EXPECT_EQ(FirstLine("before.log capture"),
-            "before.log failed to compile, short by 14.7 GiB; capture has no error text, but 1 "
+            "before.log failed to compile, short by 14.7 GiB; capture has no error log, but 1 "
             "execution in its capture failed");
   EXPECT_THAT(FirstLine("capture before.log"),
               AllOf(StartsWith("before.log fails to compile: short by 14.7 GiB"),
-                    HasSubstr("capture has no error text, but 1 execution")));
+                    HasSubstr("capture has no error log, but 1 execution")));
 }
 
 // The error first, then what the plans say.
@@ -174,10 +173,8 @@ TEST_F(CompareFailuresTest, RunsOfADatabaseAndTheirHosts) {
   const Outcome outcome = Oomdb("compare old new --db oom.db");
   EXPECT_THAT(outcome.out,
               StartsWith("new still fails to compile: short by 5.00 GiB, was 14.7 GiB"));
-  EXPECT_THAT(
-      outcome.out,
-      HasSubstr(
-          "\nnew: 2 texts fail (stage compile); the one shortest of memory counts, host b\n"));
+  EXPECT_THAT(outcome.out, HasSubstr("\nnew: 2 failures (stage compile); the one that lacks the "
+                                     "most memory counts, host b\n"));
 }
 
 TEST_F(CompareFailuresTest, FailsOnARegression) {

@@ -156,7 +156,7 @@ TEST_F(CompareVerbTest, PairsModulesByTheirShapes) {
   write("three", 32_MiB, 1_GiB, 16_MiB);
   const Outcome doubted = Oomdb("compare one three");
   EXPECT_THAT(doubted.out, HasSubstr("paired by name only: the parameters or results of jit_step"));
-  EXPECT_THAT(doubted.out, HasSubstr("grew, other shapes"));
+  EXPECT_THAT(doubted.out, HasSubstr("grew, different shapes"));
   EXPECT_THAT(doubted.out, HasSubstr("and 1 module with the same peak"));
 }
 

@@ -38,7 +38,7 @@ TEST_F(DumpAndProfileTest, ADumpIsOneCaptureWhereverItLies) {
   std::filesystem::rename(File("job/dump"), File("job/elsewhere"));
   const Outcome again = Oomdb("ingest --db oom.db -j 4 job/elsewhere");
   EXPECT_EQ(again.exit_code, 0) << again.err;
-  EXPECT_THAT(again.err, HasSubstr("1 there already"));
+  EXPECT_THAT(again.err, HasSubstr("1 already there"));
   EXPECT_EQ(Ask("SELECT COUNT(*) FROM captures"), "1");
 }
 
@@ -56,7 +56,7 @@ TEST_F(DumpAndProfileTest, ACutPlanIsSaid) {
         "ShapeIndex {}:\n value: <1 x @0> (size=1048576,offset=0): f32[262144]{0}\n");
   const Outcome outcome = Oomdb("ingest --db oom.db dump");
   EXPECT_EQ(outcome.exit_code, 4) << outcome.err;
-  EXPECT_THAT(outcome.err, HasSubstr("cut, or no HLO proto"));
+  EXPECT_THAT(outcome.err, HasSubstr("cut, or not an HLO proto"));
   EXPECT_EQ(Ask("SELECT plan_bytes FROM modules"), "1048576");
 }
 
@@ -134,7 +134,7 @@ TEST_F(DumpAndProfileTest, OtherProfilersFilesArePassedOverInAFolder) {
   EXPECT_EQ(Ask("SELECT COUNT(*) FROM captures"), "2");
   const Outcome named = Oomdb("ingest --db oom.db snap/cprofile.prof");
   EXPECT_EQ(named.exit_code, 1);
-  EXPECT_THAT(named.err, HasSubstr("no pprof profile of memory"));
+  EXPECT_THAT(named.err, HasSubstr("not a pprof profile of memory"));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "cli/gates.h"
+#include "cli/check/gates.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -87,7 +87,7 @@ TEST_F(IngestLogTest, BinaryStandardInputIsRejected) {
   Write("bytes", std::string(1000, '\0'));
   const Outcome outcome = Shell("oomdb ingest --db oom.db - < bytes");
   EXPECT_EQ(outcome.exit_code, 1);
-  EXPECT_THAT(outcome.err, HasSubstr("standard input is no format that oomdb reads"));
+  EXPECT_THAT(outcome.err, HasSubstr("standard input is not in a format that oomdb reads"));
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cli/progress.h"
+#include "cli/ingest/progress.h"
 #include "cli/self_test_capture.h"
 #include "tests/cli/program.h"
 
@@ -143,8 +143,8 @@ TEST_F(IngestManyTest, KnownCapturesAreCountedNotListed) {
     const Outcome outcome = Oomdb(std::string("ingest --db oom.db many -j ") + threads);
     EXPECT_EQ(outcome.exit_code, 0);
     EXPECT_THAT(outcome.err, Not(HasSubstr("1000.xplane.pb")));
-    EXPECT_THAT(outcome.err, HasSubstr(threads[0] == '1' ? "2 stored, 3 there already"
-                                                         : "0 stored, 5 there already"));
+    EXPECT_THAT(outcome.err, HasSubstr(threads[0] == '1' ? "2 stored, 3 already there"
+                                                         : "0 stored, 5 already there"));
     // Not a terminal: no line that is drawn anew.
     EXPECT_THAT(outcome.err, Not(HasSubstr("\r")));
   }
@@ -167,9 +167,9 @@ TEST_F(IngestManyTest, MergedDatabasesHoldAllOfIt) {
   ASSERT_EQ(Oomdb("ingest --db b.db b").exit_code, 0);
   const Outcome outcome = Oomdb("merge oom.db a.db b.db a.db");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
-  EXPECT_THAT(outcome.err, AllOf(HasSubstr("a.db: 2 captures added, 0 there already"),
-                                 HasSubstr("b.db: 1 captures added, 1 there already"),
-                                 HasSubstr("a.db: 0 captures added, 2 there already")));
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("a.db: 2 captures added, 0 already there"),
+                                 HasSubstr("b.db: 1 capture added, 1 already there"),
+                                 HasSubstr("a.db: 0 captures added, 2 already there")));
   EXPECT_EQ(Ask("SELECT COUNT(*) FROM captures"), "3");
   EXPECT_EQ(Ask("SELECT label FROM run_labels"), "8");
   EXPECT_EQ(Ask("SELECT COUNT(*) FROM findings WHERE rule = 'step_does_not_fit'"), "3");

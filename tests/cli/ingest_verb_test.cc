@@ -65,7 +65,7 @@ TEST_F(IngestVerbTest, ExplainsItsTime) {
   EXPECT_NEAR(sum, seconds["all"], 0.0004);
   EXPECT_NEAR(share, 100, 0.4);
   EXPECT_GT(seconds["write"], 0);
-  EXPECT_THAT(outcome.err, AllOf(HasSubstr("index     in write"), HasSubstr("times that")));
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("index     in write"), HasSubstr("times as long")));
   EXPECT_EQ(Oomdb("ingest --explain-time -j 2 --db oom.db logs").exit_code, 2);
 }
 
@@ -73,7 +73,7 @@ TEST_F(IngestVerbTest, TheSameAgainIsNoSecondCapture) {
   Oomdb("ingest --db oom.db logs");
   const Outcome outcome = Oomdb("ingest --db oom.db logs --label batch=8 --label seq=1024");
   EXPECT_EQ(outcome.exit_code, 0);
-  EXPECT_THAT(outcome.err, HasSubstr("there already"));
+  EXPECT_THAT(outcome.err, HasSubstr("already there"));
   EXPECT_EQ(Ask("SELECT COUNT(*) FROM captures"), "1");
   EXPECT_EQ(Ask("SELECT run, name, label FROM run_labels ORDER BY name"),
             "run1,batch,8\nrun1,seq,1024");
@@ -107,7 +107,7 @@ TEST_F(IngestVerbTest, RejectsAndSaysWhy) {
   Write("empty/notes.txt", "hello");
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"bad.xplane.pb", "rejected: bad.xplane.pb"},
-      {"notes.bin", "no format that oomdb reads"},
+      {"notes.bin", "not in a format that oomdb reads"},
       {"missing.xplane.pb", "missing.xplane.pb"},
       {"empty", "nothing in this folder"},
   };

@@ -51,7 +51,7 @@ TEST_F(InterruptTest, WhatAPipeSaidUntilItEndedIsReported) {
       "exec 3> pipe\n"
       "echo 'RESOURCE_EXHAUSTED: Out of memory while trying to allocate 8589934592 bytes.' >&3\n"
       "until grep -q RESOURCE_EXHAUSTED report; do sleep 0.01; done\n"
-      "kill -INT $pid; until grep -q 'reads on' talk; do sleep 0.01; done\n"
+      "kill -INT $pid; until grep -q 'keeps reading' talk; do sleep 0.01; done\n"
       "kill -INT $pid; kill -TERM $pid\n"
       "echo 'KeyboardInterrupt' >&3; exec 3>&-\n"
       "wait $pid");
@@ -59,7 +59,7 @@ TEST_F(InterruptTest, WhatAPipeSaidUntilItEndedIsReported) {
   EXPECT_THAT(Read("report"), HasSubstr("8.00 GiB"));
   EXPECT_THAT(Read("report"), HasSubstr("KeyboardInterrupt"));
   EXPECT_EQ(Read("talk"),
-            "oomdb: reads on until the program that writes ends; Ctrl-\\ ends oomdb\n");
+            "oomdb: keeps reading until the program that writes ends; Ctrl-\\ ends oomdb\n");
 }
 
 // At a terminal nobody else is meant.
@@ -87,10 +87,10 @@ TEST_F(InterruptTest, AWaitForAnotherWriterIsSaidAndEnds) {
   held.Begin();
   const Outcome outcome = Shell(
       "oomdb ingest --db oom.db logs 2> talk & pid=$!\n"
-      "until grep -q 'waits for another program that uses oom.db' talk; do sleep 0.01; done\n"
+      "until grep -q 'waiting for another program that uses oom.db' talk; do sleep 0.01; done\n"
       "kill -INT $pid; wait $pid");
   EXPECT_EQ(outcome.exit_code, 130);
-  EXPECT_EQ(Read("talk").find("waits"), Read("talk").rfind("waits"));
+  EXPECT_EQ(Read("talk").find("waiting"), Read("talk").rfind("waiting"));
 }
 
 TEST_F(InterruptTest, AQueryStops) {

@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "queries/catalogue.h"
 #include "schema/describe.h"
 #include "schema/migrations.h"
@@ -55,6 +57,20 @@ TEST_F(ListShowTest, ExplainsEveryTableAndView) {
   const Outcome wrong = Oomdb("show finding");
   EXPECT_EQ(wrong.exit_code, 2);
   EXPECT_THAT(wrong.err, HasSubstr("findings"));
+}
+
+TEST_F(ListShowTest, ShowsTheSameToMachines) {
+  const nlohmann::json rule =
+      nlohmann::json::parse(Oomdb("show step_does_not_fit --format json").out);
+  EXPECT_EQ(rule["kind"], "rule");
+  EXPECT_THAT(rule["file"].get<std::string>(), StartsWith("queries/"));
+  EXPECT_EQ(rule["asks"], Catalogue::Get().Find("step_does_not_fit")->asks);
+  EXPECT_EQ(rule["columns"][0]["name"], "capture_id");
+  EXPECT_FALSE(rule["columns"][0]["meaning"].get<std::string>().empty());
+  EXPECT_THAT(rule["sql"].get<std::string>(), StartsWith("CREATE VIEW step_does_not_fit AS"));
+  EXPECT_EQ(nlohmann::json::parse(Oomdb("show findings --format json").out)["kind"], "view");
+  EXPECT_EQ(nlohmann::json::parse(Oomdb("show captures --format json").out)["kind"], "table");
+  EXPECT_EQ(Oomdb("show captures --format csv").exit_code, 2);
 }
 
 }  // namespace

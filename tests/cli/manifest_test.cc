@@ -1,9 +1,9 @@
-#include "cli/manifest.h"
+#include "cli/ingest/manifest.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "ingest/base/error.h"
+#include "base/error.h"
 
 namespace oomdb {
 namespace {

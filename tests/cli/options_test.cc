@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "ingest/base/error.h"
+#include "base/error.h"
 
 namespace oomdb {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <filesystem>
 
-#include "cli/sweep_fit.h"
+#include "cli/sweep/fit.h"
 #include "tests/cli/program.h"
 #include "tests/support/gpu_story.h"
 
@@ -116,7 +116,8 @@ TEST_F(SweepVerbTest, Mistakes) {
   EXPECT_THAT(label.err, HasSubstr("did you mean batch?"));
   EXPECT_EQ(Oomdb("sweep --db oom.db").exit_code, 2);
   EXPECT_EQ(Oomdb("sweep --db oom.db --label batch --module jit_stepp").exit_code, 2);
-  EXPECT_THAT(Oomdb("sweep --db oom.db --label batch").out, HasSubstr("no curve: three points"));
+  EXPECT_THAT(Oomdb("sweep --db oom.db --label batch").out,
+              HasSubstr("no curve: it takes three points"));
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "ingest/base/error.h"
+#include "base/error.h"
 #include "ingest/dump/dump.h"
 #include "ingest/dump/text_importer.h"
 #include "ingest/plan/plan.h"

@@ -1,12 +1,10 @@
-// A libFuzzer entry to the importer of captures; not part of the normal build, which needs no
-// clang. Build ingest with CXX=clang++ and CXXFLAGS=-fsanitize=fuzzer-no-link,address,undefined,
-// then link this file with -fsanitize=fuzzer,address,undefined and the libraries of ingest and
-// proto, and give it captures to start from: xplane_fuzzer -max_len=65536 sample_dbs/captures
+// The fuzz target of the importer of captures: whatever the bytes are, it ends with facts or with a
+// clear refusal. tests/fuzz/CMakeLists.txt says how it is run.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 
-#include "ingest/base/error.h"
+#include "base/error.h"
 #include "ingest/xplane/xplane_importer.h"
 
 namespace {

@@ -1,7 +1,7 @@
 // Messages that were broken into lines, rewritten, wrapped in JSON, or mixed with others.
 #include <gtest/gtest.h>
 
-#include "ingest/base/error.h"
+#include "base/error.h"
 #include "ingest/log/json_line.h"
 #include "tests/log/read_log.h"
 
@@ -18,7 +18,7 @@ TEST(BrokenLinesTest, AMessageGoesOnInTheNextLine) {
            "1000",
        }) {
     const OomEventFact oom = ReadLog(text).only();
-    EXPECT_EQ(oom.kind, "S1") << text;
+    EXPECT_EQ(oom.form, "S1") << text;
     EXPECT_EQ(oom.requested_bytes, 2000) << text;
     EXPECT_EQ(oom.capacity_bytes, 1000) << text;
     EXPECT_EQ(oom.line, 1) << text;
@@ -43,7 +43,7 @@ TEST(BrokenLinesTest, AdviceInTheNextLine) {
                                "Allocator (GPU_0_bfc) ran out of memory trying to allocate 2.00GiB "
                                "with\nfreed_by_count=0. The caller indicates that this is not a")
                                .only();
-  EXPECT_EQ(oom.kind, "A1");
+  EXPECT_EQ(oom.form, "A1");
   EXPECT_EQ(oom.fatal, false);
   // The next line is a message of its own.
   const ReadLog two(

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "ingest/base/error.h"
+#include "base/error.h"
 #include "tests/log/read_log.h"
 
 namespace oomdb {

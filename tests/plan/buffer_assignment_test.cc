@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "ingest/base/error.h"
+#include "base/error.h"
 #include "tests/plan/text_proto.h"
 
 namespace oomdb {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "ingest/base/error.h"
+#include "base/error.h"
 #include "ingest/plan/plan.h"
 #include "tests/plan/text_proto.h"
 

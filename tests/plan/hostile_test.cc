@@ -3,7 +3,7 @@
 
 #include <random>
 
-#include "ingest/base/error.h"
+#include "base/error.h"
 #include "tests/plan/text_proto.h"
 
 namespace oomdb {

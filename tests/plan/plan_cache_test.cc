@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-#include "ingest/base/error.h"
+#include "base/error.h"
 #include "tests/plan/text_proto.h"
 
 namespace oomdb {

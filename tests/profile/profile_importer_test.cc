@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "ingest/base/error.h"
+#include "base/error.h"
 #include "tests/profile/pprof_builder.h"
 
 namespace oomdb {
@@ -141,7 +141,7 @@ TEST(ProfileImporterTest, OtherContentIsAnError) {
     Import(cpu.Build());
     FAIL();
   } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("no pprof profile of memory"));
+    EXPECT_THAT(error.what(), HasSubstr("not a pprof profile of memory"));
   }
   EXPECT_FALSE(HoldsProfile(*MemorySource(cpu.Build()), /*named=*/true));
   EXPECT_TRUE(HoldsProfile(*MemorySource(PprofBuilder().Build()), /*named=*/true));

@@ -1,11 +1,11 @@
-#include "cli/terminal.h"
+#include "render/terminal.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 
-#include "ingest/base/error.h"
+#include "base/error.h"
 
 namespace oomdb {
 namespace {

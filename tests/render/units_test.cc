@@ -1,11 +1,11 @@
-#include "cli/units.h"
+#include "render/units.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <limits>
 
-#include "ingest/base/error.h"
+#include "base/error.h"
 
 namespace oomdb {
 namespace {

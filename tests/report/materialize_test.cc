@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "cli/ingest_job.h"
+#include "cli/ingest/job.h"
 #include "queries/catalogue.h"
 #include "schema/query.h"
 
@@ -26,7 +26,7 @@ class Silent : public IngestObserver {
 
 Database Samples(Database database = Database::Throwaway(Catalogue::Get().views())) {
   IngestRequest request;
-  // All but the failed compile: its error text has a test of its own.
+  // All but the failed compile: its error log has a test of its own.
   for (const char* sample : {"attention_oom", "cpu", "dataset_oom", "grad_leak_oom", "rocm"})
     request.paths.push_back(std::string(OOMDB_SOURCE_DIR "/sample_dbs/captures/") + sample);
   Silent silent;
@@ -84,7 +84,7 @@ TEST(MaterializeTest, AnswersStayTheSameWithLazyViews) {
   ExpectSameAnswers(Samples(), std::move(lazy));
 }
 
-// What a header says of a table is true: the samples have no error text.
+// What a header says of a table is true: the samples have no error log.
 TEST(MaterializeTest, ViewsAreEmptyWithoutTheirTable) {
   Database database = Samples();
   int checked = 0;

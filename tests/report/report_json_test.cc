@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/report_text.h"
+#include "cli/report/text.h"
 #include "tests/report/sample_report.h"
 
 namespace oomdb {
@@ -46,19 +46,18 @@ TEST(ReportJsonTest, NoSizeWithoutEvidence) {
 
 TEST(ReportJsonTest, WhatAnErrorTextStates) {
   Report report = MisfitReport();
-  ReportErrorText text;
-  text.path = "/logs/train.log";
-  text.failed = true;
-  text.events.push_back({12, "T1", true, "hbm", "", "Ran out of memory", 3});
-  text.main = 0;
-  text.numbers.push_back({"needed_bytes", "needs", "the program", 4096});
+  ReportErrorLog log;
+  log.path = "/logs/train.log";
+  log.failed = true;
+  log.events.push_back({12, "T1", true, "hbm", "", "Ran out of memory", 3});
+  log.main = 0;
+  log.numbers.push_back({"needed_bytes", "needs", "the program", 4096});
   ReportGroup buffer;
   buffer.bytes = 1024;
   buffer.count = 2;
   buffer.shape = "f32[128]";
-  text.buffers.push_back(buffer);
-  text.padding.push_back(std::nullopt);
-  report.texts.push_back(text);
+  log.buffers.push_back(buffer);
+  report.logs.push_back(log);
   const Json json = Json::parse(ReportJson(report));
   ExpectEvidence(json, "");
   const Json& shown = json["error_texts"][0];
@@ -67,6 +66,18 @@ TEST(ReportJsonTest, WhatAnErrorTextStates) {
   EXPECT_EQ(shown["events"][0]["repeat_count"], 3);
   EXPECT_TRUE(shown["events"][0]["allocator"].is_null());
   EXPECT_TRUE(shown["buffers"][0]["padding_bytes"].is_null());
+}
+
+// What a page leaves out is the page's matter.
+TEST(ReportJsonTest, ListsAreWhole) {
+  Report report = HealthyReport();
+  for (int i = 0; i < 20; ++i) {
+    report.plan->groups.push_back(report.plan->groups.back());
+    report.run->live.push_back(report.run->live.back());
+  }
+  const Json json = Json::parse(ReportJson(report));
+  EXPECT_EQ(json["plan"]["groups_at_peak"].size(), 28);
+  EXPECT_EQ(json["run"]["live_at_last_start"].size(), 21);
 }
 
 TEST(ReportJsonTest, NamesMayBeAnyBytes) {

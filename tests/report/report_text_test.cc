@@ -1,11 +1,10 @@
-#include "cli/report_text.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <sstream>
 
-#include "cli/terminal.h"
+#include "cli/report/text.h"
+#include "render/terminal.h"
 #include "tests/report/sample_report.h"
 
 namespace oomdb {
@@ -33,7 +32,7 @@ TEST(ReportTextTest, FirstLineSaysWhatHappened) {
               HasSubstr("jit_step(7) does not fit: it needs 300 MiB, the pool holds 200 MiB"));
   EXPECT_THAT(lines[0], HasSubstr("short by 100 MiB"));
   EXPECT_THAT(lines[1], HasSubstr("run1 / node-0 · 1 GPU"));
-  EXPECT_THAT(lines[1], HasSubstr("3 executions, 1 launched nothing"));
+  EXPECT_THAT(lines[1], HasSubstr("3 executions, 1 failed before launch"));
 }
 
 TEST(ReportTextTest, RemediesStandBesideWhatTheySaveAndWhetherThatFits) {
@@ -47,8 +46,8 @@ TEST(ReportTextTest, RemediesStandBesideWhatTheySaveAndWhetherThatFits) {
 
 TEST(ReportTextTest, FitsTheWidth) {
   Report report = MisfitReport();
-  report.findings[0].detail = std::string(700, 'x') + " and " + std::string(300, 'y');
-  report.findings[0].title += " " + std::string(250, 'z');
+  report.findings[0].detail_text = std::string(700, 'x') + " and " + std::string(300, 'y');
+  report.findings[0].title_text += " " + std::string(250, 'z');
   report.plan->groups[0].shape = std::string(600, 's');
   report.plan->groups[1].op_name = "jit(step)/" + std::string(600, 'o');
   report.plan->groups[2].function_name = std::string(600, 'f');
@@ -69,14 +68,16 @@ TEST(ReportTextTest, HealthyCaptureTakesHalfTheLines) {
   EXPECT_THAT(healthy,
               HasSubstr("quiet    the plan fits the capacity · no growth over 3 executions"));
   EXPECT_THAT(healthy, HasSubstr("6 buffers more in 3 groups (--top 8)"));
-  Report all = HealthyReport();
-  all.top_asked = true;
-  EXPECT_THAT(ReportText(all, Style100()), Not(HasSubstr("more in")));
+  ReportStyle style = Style100();
+  style.top = 8;
+  EXPECT_THAT(ReportText(HealthyReport(), style), Not(HasSubstr("more in")));
+  style.top = 7;
+  EXPECT_THAT(ReportText(HealthyReport(), style), HasSubstr("in 1 group (--top 8)"));
 }
 
 TEST(ReportTextTest, ACaptureCannotDriveTheTerminal) {
   Report report = MisfitReport();
-  report.findings[0].title = "evil \x1b[2J title";
+  report.findings[0].title_text = "evil \x1b[2J title";
   report.findings[0].remedies[0].fix = "evil \x1b]0;x\a fix";
   report.plan->name = "jit_\x1b[31m";
   report.plan->groups[0].op_name = "a\nb";
@@ -98,18 +99,18 @@ TEST(ReportTextTest, AnEarlyLeakIsNotAllWell) {
   ReportFinding finding = MisfitReport().findings[0];
   finding.rule = "grows_per_execution";
   finding.severity = "info";
-  finding.title = "Every execution of jit_step leaves 1048576 bytes behind";
+  finding.title_text = "Every execution of jit_step leaves 1.00 MiB behind";
   report.findings = {finding};
   EXPECT_THAT(Lines(ReportText(report, Style100()))[0],
               HasSubstr("Every execution of jit_step leaves 1.00 MiB behind"));
-  report.findings[0].rule = "already_rematerialized";
+  report.findings[0].is_hint = true;
   EXPECT_THAT(Lines(ReportText(report, Style100()))[0], HasSubstr("all is well"));
 }
 
 TEST(ReportTextTest, ADamagedCaptureIsNotAllWell) {
   Report report = HealthyReport();
   report.captures[0].damaged = true;
-  EXPECT_THAT(Lines(ReportText(report, Style100()))[0], HasSubstr("not whole"));
+  EXPECT_THAT(Lines(ReportText(report, Style100()))[0], HasSubstr("incomplete"));
 }
 
 TEST(ReportTextTest, UnknownCapacityIsSaidNotGuessed) {
@@ -117,14 +118,15 @@ TEST(ReportTextTest, UnknownCapacityIsSaidNotGuessed) {
   report.plan->capacity_bytes.reset();
   report.quiet.clear();
   const std::string text = ReportText(report, Style100());
-  EXPECT_THAT(Lines(text)[0], HasSubstr("the capacity is unknown"));
+  EXPECT_THAT(Lines(text)[0], HasSubstr("capacity unknown: set it with --capacity"));
   EXPECT_THAT(text, Not(HasSubstr("all is well")));
 }
 
 TEST(ReportTextTest, FailureWithoutAFindingIsNotAllWell) {
   Report report = HealthyReport();
   report.captures[0].failed_count = 1;
-  EXPECT_THAT(Lines(ReportText(report, Style100()))[0], HasSubstr("1 execution launched nothing"));
+  EXPECT_THAT(Lines(ReportText(report, Style100()))[0],
+              HasSubstr("1 execution failed before launch"));
 }
 
 TEST(ReportTextTest, LikeFindingsOfSeveralDevicesAreToldOnce) {
@@ -146,7 +148,7 @@ TEST(ReportTextTest, SeveralCapturesStartWithATable) {
   other.host = "node-1";
   other.failed_count = other.error_count = 0;
   report.captures.push_back(other);
-  report.captures[0].worst_title = report.findings[0].title;
+  report.captures[0].worst_title = report.findings[0].title_text;
   const std::string text = ReportText(report, Style100());
   EXPECT_THAT(text, HasSubstr("CAPTURES  2"));
   EXPECT_THAT(text, testing::ContainsRegex("▸ run1 / node-0 .*1 failed .*does not fit"));
@@ -155,7 +157,7 @@ TEST(ReportTextTest, SeveralCapturesStartWithATable) {
 
 TEST(ReportMarkdownTest, NamesAreNoMarkup) {
   Report report = MisfitReport();
-  report.findings[0].title = "<script>alert(1)</script> | `x` [y](z)";
+  report.findings[0].title_text = "<script>alert(1)</script> | `x` [y](z)";
   const std::string markdown = ReportMarkdown(report, Style100());
   const std::string head = markdown.substr(0, markdown.find("```"));
   EXPECT_THAT(head, Not(HasSubstr("<script>")));

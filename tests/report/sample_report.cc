@@ -104,10 +104,14 @@ Report MisfitReport() {
   finding.title =
       "jit_step(7) does not fit: it needs 314572804 bytes, the pool holds 209715200 bytes";
   finding.detail = "At the heap peak of 199229440 bytes (inferred) forward leads.";
+  finding.title_text = "jit_step(7) does not fit: it needs 300 MiB, the pool holds 200 MiB";
+  finding.detail_text = "At the heap peak of 190 MiB (inferred) forward leads.";
+  finding.brief_text = finding.detail_text;
   finding.device = 0;
   finding.module_id = 1;
   finding.module_name = "jit_step";
   finding.bytes = 314572804;
+  finding.bytes_evidence = "read";
   finding.remedies = {{"jax.checkpoint on the block", 100 * kMiB, 200 * kMiB, true,
                        "about one more forward pass", false, "inferred"},
                       {"half the sequence", 50 * kMiB, 250 * kMiB, false, "", true, "inferred"}};

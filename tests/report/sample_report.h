@@ -2,7 +2,7 @@
 #ifndef OOMDB_TESTS_REPORT_SAMPLE_REPORT_H_
 #define OOMDB_TESTS_REPORT_SAMPLE_REPORT_H_
 
-#include "cli/report_model.h"
+#include "cli/report/model.h"
 
 namespace oomdb {
 

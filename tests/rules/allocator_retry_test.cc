@@ -32,7 +32,7 @@ TEST_P(FailedStepTest, NamesTheRequestThatFailed) {
   EXPECT_EQ(found[0].severity, "error");
   EXPECT_EQ(found[0].evidence, GetParam() ? "measured" : "inferred");
   EXPECT_EQ(found[0].bytes, hlo.temp_bytes());
-  EXPECT_THAT(found[0].detail, HasSubstr("launched nothing"));
+  EXPECT_THAT(found[0].detail, HasSubstr("failed before launch"));
   EXPECT_THAT(found[0].detail, HasSubstr("It asked for the temp allocation"));
   EXPECT_THAT(database.Items(found[0]), SizeIs(1));
 }

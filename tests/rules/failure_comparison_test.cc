@@ -1,4 +1,4 @@
-// The view failure_comparison: what two runs' error texts say, side by side.
+// The view failure_comparison: what two runs' error logs say, side by side.
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -61,7 +61,7 @@ TEST(FragmentationTest, AnAllocatorsDumpIsEnough) {
       "INSERT INTO oom_events (oom_event_id, capture_id, line, kind, fatal, memory_space, "
       "allocator,"
       " requested_bytes, free_bytes, largest_free_bytes) VALUES"
-      " (1, 1, 3, 'A1', 1, 'gpu', 'GPU_0_bfc', 100, 500, 60)");
+      " (1, 1, 3, 'bfc_request_failed', 1, 'gpu', 'GPU_0_bfc', 100, 500, 60)");
   const std::vector<Finding> found = database.Findings("fragmentation");
   ASSERT_THAT(found, SizeIs(1));
   EXPECT_EQ(found[0].evidence, "read");

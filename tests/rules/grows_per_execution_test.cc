@@ -55,7 +55,7 @@ TEST(GrowsPerExecutionTest, KeptOutputsAreNamedWithTheirHolder) {
   EXPECT_EQ(found[0].severity, "warning");
   EXPECT_EQ(found[0].module_name, "jit_step");
   EXPECT_EQ(found[0].bytes, 96_MiB);
-  EXPECT_THAT(found[0].detail, HasSubstr("1.00 × its outputs"));
+  EXPECT_THAT(found[0].detail, HasSubstr("1.00 × its non-donated outputs"));
   EXPECT_THAT(found[0].detail, HasSubstr("outputs of jit_step execution 1, 2, 3, …, 7 still live"));
   EXPECT_THAT(found[0].detail, HasSubstr("$<unknown> append"));
   // (4 GiB - in use - temps - outputs) / growth, at the start of the eighth.

@@ -38,6 +38,11 @@ void Store(Database& database, const std::string& bytes, const std::string& path
 
 }  // namespace
 
+AskedRules& AskedRules::OfThisProcess() {
+  static AskedRules asked;
+  return asked;
+}
+
 RuleDatabase::RuleDatabase(const SettingOverrides& settings)
     : database_(Database::Throwaway(Catalogue::Get().views(), settings)) {}
 
@@ -71,6 +76,8 @@ std::vector<Finding> RuleDatabase::Findings(const std::string& rule) {
                         TextOrEmpty(statement.getColumn(6)), TextOrEmpty(statement.getColumn(7)),
                         MaybeInt64(statement.getColumn(8))});
   }
+  AskedRules& asked = AskedRules::OfThisProcess();
+  (findings.empty() ? asked.quiet : asked.fired).insert(rule);
   return findings;
 }
 

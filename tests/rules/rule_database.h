@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,13 @@ struct Item {
   std::optional<int64_t> count;
 };
 
+// The rules whose findings were asked for in this process: with some, and with none.
+struct AskedRules {
+  std::set<std::string> fired, quiet;
+
+  static AskedRules& OfThisProcess();
+};
+
 class RuleDatabase {
  public:
   // A throw-away database with all views; `settings` override the defaults.
@@ -54,6 +62,7 @@ class RuleDatabase {
   void IngestText(const std::string& text, const std::string& run = "run1");
   void Execute(const std::string& sql);
 
+  // Also noted in AskedRules.
   std::vector<Finding> Findings(const std::string& rule);
   // "rule severity", sorted: what a whole capture gives.
   std::vector<std::string> Summary();

@@ -38,7 +38,7 @@ TEST(SweepLimitTest, NamesTheLargestThatFitsAndTheSmallestThatDoesNot) {
   const std::vector<Finding> found = database.Findings("sweep_limit");
   ASSERT_THAT(found, SizeIs(1));
   EXPECT_EQ(found[0].severity, "info");
-  EXPECT_EQ(found[0].title, "batch=8 is the largest of 4 points that fits, batch=16 does not");
+  EXPECT_EQ(found[0].title, "batch=8 is the largest that fits of 4 points; batch=16 does not");
   EXPECT_THAT(found[0].detail, HasSubstr("jit_step needs 943718400 bytes at batch=8 and "
                                          "1258291200 bytes at batch=16"));
   EXPECT_EQ(found[0].bytes, 1200_MiB);
@@ -61,7 +61,7 @@ TEST(SweepLimitTest, OnlyRunsThatAgreeInTheOtherLabelsAreOneCurve) {
   Point(database, "2", 2400_MiB, "512");  // Fits nowhere, and says nothing of batch.
   const std::vector<Finding> found = database.Findings("sweep_limit");
   ASSERT_THAT(found, SizeIs(1));
-  EXPECT_EQ(found[0].title, "batch=4 is the largest of 3 points that fits, batch=8 does not");
+  EXPECT_EQ(found[0].title, "batch=4 is the largest that fits of 3 points; batch=8 does not");
   EXPECT_THAT(found[0].detail, HasSubstr("sequence=64"));
 }
 

@@ -77,7 +77,7 @@ TEST(ViewsScaleTest, APairOfRunsWithoutTheOthers) {
   EXPECT_LE(StepsOf(many.database(), pair), kMostTimes * StepsOf(few.database(), pair));
 }
 
-// Failures in error texts are paired for the two runs that are asked for alone.
+// Failures in error logs are paired for the two runs that are asked for alone.
 TEST(ViewsScaleTest, APairOfFailuresWithoutTheOthers) {
   const auto ingest = [](RuleDatabase& database, int run) {
     std::string text =

@@ -14,8 +14,9 @@ TEST(BulkInsertTest, InsertsEveryRowOnce) {
     SQLite::Database connection(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
     connection.exec("CREATE TABLE t (a INTEGER, b REAL, c TEXT)");
     StatementCache statements(connection);
-    BulkInsert insert(statements, "t", "a, b, c");
-    for (int64_t i = 0; i < count; ++i) insert.Add({i, i * 0.5, std::to_string(i)});
+    BulkInsert insert(statements, "t");
+    for (int64_t i = 0; i < count; ++i)
+      insert.Add({{"a", i}, {"b", i * 0.5}, {"c", std::to_string(i)}});
     insert.Flush();
     insert.Flush();
     EXPECT_EQ(connection
@@ -27,18 +28,30 @@ TEST(BulkInsertTest, InsertsEveryRowOnce) {
   }
 }
 
-TEST(BulkInsertTest, NullsAndWrongWidths) {
+TEST(BulkInsertTest, NullsAndOtherColumns) {
   SQLite::Database connection(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
   connection.exec("CREATE TABLE t (a INTEGER, b TEXT)");
   StatementCache statements(connection);
-  BulkInsert insert(statements, "t", "a, b");
-  insert.Add({std::optional<int64_t>(), SqlValue()});
-  insert.Add({std::optional<int64_t>(3), std::string()});
-  EXPECT_THROW(insert.Add({int64_t{1}}), std::logic_error);
+  BulkInsert insert(statements, "t");
+  insert.Add({{"a", std::optional<int64_t>()}, {"b", SqlValue()}});
+  insert.Add({{"a", std::optional<int64_t>(3)}, {"b", std::string()}});
+  EXPECT_THROW(insert.Add({{"a", int64_t{1}}}), std::logic_error);
+  EXPECT_THROW(insert.Add({{"b", int64_t{1}}, {"a", int64_t{1}}}), std::logic_error);
   insert.Flush();
   EXPECT_EQ(connection.execAndGet("SELECT COUNT(*) FROM t WHERE a IS NULL AND b IS NULL").getInt(),
             1);
   EXPECT_EQ(connection.execAndGet("SELECT COUNT(*) FROM t WHERE a = 3 AND b = ''").getInt(), 1);
+}
+
+TEST(BulkInsertTest, ColumnsThatAreKnownAtRunTime) {
+  SQLite::Database connection(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+  connection.exec("CREATE TABLE t (a INTEGER, b TEXT)");
+  StatementCache statements(connection);
+  BulkInsert insert(statements, "t", "b, a");
+  insert.Add(std::vector<SqlValue>{std::string("x"), int64_t{1}});
+  EXPECT_THROW(insert.Add(std::vector<SqlValue>{int64_t{1}}), std::logic_error);
+  insert.Flush();
+  EXPECT_EQ(connection.execAndGet("SELECT b || a FROM t").getString(), "x1");
 }
 
 }  // namespace

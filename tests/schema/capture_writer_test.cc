@@ -75,7 +75,7 @@ TEST_F(CaptureWriterTest, UnknownIsNull) {
       1);
 }
 
-// A module from before its buffers were assigned: what is not known is NULL, not 0.
+// A module from before its buffers were assigned: what is unknown is NULL, not 0.
 TEST_F(CaptureWriterTest, WithoutABufferAssignmentThereAreNoSizes) {
   auto plan = std::make_shared<Plan>();
   plan->instruction_count = 3;

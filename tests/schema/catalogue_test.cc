@@ -22,21 +22,37 @@ std::vector<std::string> ColumnsOf(Database& database, const std::string& view) 
   return columns;
 }
 
-// A rule with all of its header; `select` must give the columns of a rule.
+// A rule with all of its header, over the columns of kRuleSelect.
 std::string RuleFile(const std::string& id, const std::string& select) {
-  return "-- id: " + id +
-         "\n-- title: It's a rule\n-- asks: Is it?\n-- needs: nothing\n-- tags: test\n-- severity: "
-         "info\n"
-         "-- cause: one line,\n--   and another\n-- columns:\n--   capture_id: the capture\n--   "
-         "bytes: how many (bytes)\n"
-         "-- how to read: so\n-- next: oomdb list rules\nCREATE VIEW " +
+  return "-- id: " + id + R"(
+-- title: It's a rule
+-- rank: 7
+-- asks: Is it?
+-- needs: nothing
+-- tags: test
+-- severity: info
+-- cause: one line,
+--   and another
+-- how to read: so
+-- next: oomdb list rules
+-- words how by manner:
+--   fast: quickly,
+--     in {bytes:bytes}
+--   slow: slowly
+-- says: {module_name}; it's [{how}]
+-- detail: {count:n}[ and {module_id:n}]
+-- columns:
+--   bytes: how many (bytes)
+--   manner: fast or slow
+--   count: how often
+CREATE VIEW )" +
          id + " AS\n" + select + ";\n";
 }
 
 constexpr char kRuleSelect[] =
     "SELECT 1 AS capture_id, 'r' AS run, 'h' AS host, 0 AS device, 5 AS device_id, NULL AS "
-    "module_id, NULL AS module_name, NULL AS execution_id, 'info' AS severity, 'read' AS "
-    "evidence, 'title; with a semicolon' AS title, 'detail' AS detail, 3 AS bytes";
+    "module_id, 'a; -- b' AS module_name, NULL AS execution_id, 'info' AS severity, 'read' AS "
+    "evidence, 3 AS bytes, 'fast' AS manner, 2 AS count, 9 AS not_listed";
 
 std::string ProblemOf(const EmbeddedFile& file) {
   const Catalogue catalogue(std::span<const EmbeddedFile>(&file, 1));
@@ -92,25 +108,47 @@ TEST(CatalogueTest, TheContractsColumnsComeFirst) {
   }
 }
 
-TEST(CatalogueTest, GeneratesTheUnions) {
-  const std::string rule = RuleFile("it_leaks", kRuleSelect);
-  const std::string items =
-      "-- id: it_leaks_items\n-- title: t\n-- columns:\n--   capture_id: c\nCREATE VIEW "
-      "it_leaks_items AS\nSELECT 1 AS capture_id, 5 AS device_id, NULL AS module_id, 1 AS "
-      "position, 'k' AS kind, 'l' AS label, 2 AS bytes, 1 AS count;";
-  const EmbeddedFile files[] = {{"diagnoses/it_leaks.sql", rule},
-                                {"diagnoses/items/it_leaks_items.sql", items}};
+TEST(CatalogueTest, ARuleIsOneFile) {
+  const std::string file = RuleFile("it_leaks", kRuleSelect) + R"(
+-- title: its evidence
+-- words label: {name}[ of {bytes:bytes}]
+CREATE VIEW it_leaks_items AS
+SELECT 1 AS capture_id, 5 AS device_id, NULL AS module_id, 1 AS position, 'k' AS kind,
+  'l' AS name, 2 AS bytes, 1 AS count;
+
+-- title: its remedies
+-- words fix by remedy:
+--   release: free {bytes:bytes}
+-- words cost by remedy:
+--   release: none
+CREATE VIEW it_leaks_remedies AS
+SELECT 1 AS capture_id, 5 AS device_id, NULL AS module_id, 1 AS position, 'release' AS remedy,
+  2 AS bytes, NULL AS saving_bytes, NULL AS needs_bytes, NULL AS fits, 0 AS changes_results,
+  'inferred' AS evidence;
+)";
+  const EmbeddedFile files[] = {{"rules/it_leaks.sql", file}};
   const Catalogue catalogue(files);
   EXPECT_THAT(catalogue.problems(), ElementsAre());
+  const CatalogueEntry& rule = *catalogue.Find("it_leaks");
+  EXPECT_EQ(rule.rank, 7);
+  EXPECT_FALSE(rule.hint);
+  EXPECT_EQ(rule.columns.back().name, "count");
   Database database = Database::Throwaway(catalogue.views());
+  EXPECT_THAT(ColumnsOf(database, "it_leaks"),
+              ElementsAre("capture_id", "run", "host", "device", "device_id", "module_id",
+                          "module_name", "execution_id", "severity", "evidence", "title", "detail",
+                          "bytes", "manner", "count"));
   EXPECT_EQ(QueryText(database, "SELECT finding_id FROM findings WHERE rule = 'it_leaks'"),
             "it_leaks:1:5:-");
+  EXPECT_EQ(QueryText(database, "SELECT title || '|' || detail FROM findings"),
+            "a; -- b; it's quickly, in 3 bytes|2");
   EXPECT_EQ(
       QueryText(database, "SELECT i.label FROM findings f JOIN finding_items i USING (finding_id)"),
-      "l");
+      "l of 2 bytes");
+  EXPECT_EQ(QueryText(database, "SELECT remedy || fix || cost FROM remedies"),
+            "releasefree 2 bytesnone");
   EXPECT_EQ(QueryText(database, "SELECT title || cause FROM rules"),
             "It's a ruleone line, and another");
-  EXPECT_TRUE(Query(database, "SELECT * FROM remedies").rows.empty());
 }
 
 TEST(CatalogueTest, WorksWithoutRules) {
@@ -124,23 +162,53 @@ TEST(CatalogueTest, WorksWithoutRules) {
 
 TEST(CatalogueTest, SaysWhatIsWrongWithAFile) {
   const std::string good = RuleFile("r", kRuleSelect);
-  EXPECT_EQ(ProblemOf({"diagnoses/r.sql", good}), "none");
-  EXPECT_THAT(ProblemOf({"diagnoses/other.sql", good}), HasSubstr("not the file's name"));
+  EXPECT_EQ(ProblemOf({"rules/r.sql", good}), "none");
+  EXPECT_THAT(ProblemOf({"rules/other.sql", good}), HasSubstr("other_items"));
   EXPECT_THAT(ProblemOf({"elsewhere/r.sql", good}), HasSubstr("not in facts/"));
-  const std::string two = good + "CREATE VIEW s AS SELECT 1;";
-  EXPECT_THAT(ProblemOf({"diagnoses/r.sql", two}), HasSubstr("more than one statement"));
-  for (const std::string key :
-       {"id", "title", "asks", "needs", "tags", "severity", "cause", "how to read", "next"}) {
+  for (const std::string key : {"id", "title", "rank", "asks", "needs", "tags", "severity", "cause",
+                                "how to read", "next", "says", "detail"}) {
     std::string bad = good;
     const size_t at = bad.find("-- " + key + ":");
     bad.erase(at, bad.find('\n', at) + 1 - at);
-    EXPECT_NE(ProblemOf({"diagnoses/r.sql", bad}), "none") << key;
+    EXPECT_THAT(ProblemOf({"rules/r.sql", bad}), HasSubstr("rules/r.sql: ")) << key;
   }
-  const std::string unknown = "-- colour: red\n" + good;
-  EXPECT_THAT(ProblemOf({"diagnoses/r.sql", unknown}), HasSubstr("unknown header line"));
+  // A change of the good file, and what is said about it.
+  const std::vector<std::pair<std::pair<std::string, std::string>, std::string>> changes = {
+      {{"-- rank: 7", "-- colour: red\n-- rank: 7"}, "unknown header line `colour"},
+      {{"-- rank: 7", "-- rank: seven"}, "not a number"},
+      {{"-- rank: 7", "-- rank: 7\n-- rank: 8"}, "`rank` stands there twice"},
+      {{"-- rank: 7", "-- rank: 7\n-- hint: no"}, "`hint: no`"},
+      {{"-- rank: 7", "-- rank: 7\n-- explained by: s"}, "s is not another rule"},
+      {{"-- rank: 7", "-- rank: 7\n-- quiet: nothing"}, "r_quiet belong together"},
+      {{"{count:n}", "{counts:n}"}, "`detail` speaks of the column counts"},
+      {{"{count:n}", "{not_listed:n}"}, "does not list"},
+      {{"[{how}]", "[{how}"}, "`]` is missing"},
+      {{"[{how}]", "{how:kg}"}, "not a column of a template"},
+      {{"--   slow: slowly", "--   fast: slowly"}, "`words how` has `fast` twice"},
+      {{"-- says", "-- words how: so\n-- says"}, "`words how` stands there twice"},
+      {{"--   count: how often", "--   bytes: how often"}, "column `bytes` stands there twice"},
+  };
+  for (const auto& [change, problem] : changes) {
+    std::string bad = good;
+    bad.replace(bad.find(change.first), change.first.size(), change.second);
+    EXPECT_THAT(ProblemOf({"rules/r.sql", bad}), HasSubstr(problem)) << change.second;
+  }
   const std::string wrong =
       "-- id: r\n-- title: t\n-- columns:\n--   a: b\nCREATE VIEW q AS SELECT 1 AS a;";
   EXPECT_THAT(ProblemOf({"facts/r.sql", wrong}), HasSubstr("CREATE VIEW r AS"));
+  const std::string fact =
+      "-- id: r\n-- title: t\n-- columns:\n--   a: b\nCREATE VIEW r AS SELECT 1 AS a;";
+  EXPECT_EQ(ProblemOf({"facts/r.sql", fact}), "none");
+  EXPECT_THAT(ProblemOf({"facts/other.sql", fact}), HasSubstr("not the file's name"));
+  const std::string two = fact + "\n-- id: s\nCREATE VIEW s AS SELECT 1;";
+  EXPECT_THAT(ProblemOf({"facts/r.sql", two}), HasSubstr("more than one statement"));
+}
+
+TEST(CatalogueTest, NoTwoRulesHaveOneRank) {
+  const std::string first = RuleFile("r", kRuleSelect);
+  const std::string second = RuleFile("s", kRuleSelect);
+  const EmbeddedFile files[] = {{"rules/r.sql", first}, {"rules/s.sql", second}};
+  EXPECT_THAT(Catalogue(files).problems(), ElementsAre(HasSubstr("r has the rank 7 too")));
 }
 
 }  // namespace

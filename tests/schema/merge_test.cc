@@ -144,7 +144,8 @@ void WriteCapture(Database& database, const Capture& capture) {
   const int64_t id = writer.Commit(capture.labels).capture_id;
   SQLite::Database& connection = database.connection();
   connection.exec(fmt::format(
-      "INSERT INTO oom_events (capture_id, kind) VALUES ({0}, 'T1'), ({0}, 'G3');"
+      "INSERT INTO oom_events (capture_id, kind) VALUES ({0}, 'tpu_memory_exceeded'), ({0}, "
+      "'gpu_request_failed');"
       "INSERT INTO oom_buffers (oom_event_id, position, label) SELECT MAX(oom_event_id), 1, '{1}' "
       "FROM oom_events; INSERT INTO profile_samples (capture_id, kind, bytes) VALUES ({0}, "
       "'buffer', 7), ({0}, 'executable', 8)",
@@ -326,7 +327,7 @@ TEST_F(MergeTest, AnInterruptedMergeLeavesWhatWas) {
 }
 
 TEST(IdMapTest, FindsWhatWasAddedAndNothingElse) {
-  IdMap ids;
+  MergedIds ids;
   ids.Add(3, 10);
   ids.Add(4, 11);
   ids.Add(7, 12);

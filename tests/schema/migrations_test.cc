@@ -7,7 +7,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "ingest/base/error.h"
+#include "base/error.h"
 #include "schema/database.h"
 
 namespace oomdb {
@@ -23,6 +23,14 @@ std::vector<std::string> Structure(SQLite::Database& connection) {
       "'index ' || name FROM sqlite_master WHERE type = 'index' ORDER BY 1");
   while (query.executeStep()) structure.push_back(query.getColumn(0).getString());
   return structure;
+}
+
+std::string FirstSchema() {
+  std::ifstream file(OOMDB_SOURCE_DIR "/tests/schema/first_schema.sql");
+  std::stringstream content;
+  content << file.rdbuf();
+  EXPECT_FALSE(content.str().empty());
+  return content.str();
 }
 
 TEST(MigrationsTest, AppliesInOrderWhatIsMissing) {
@@ -60,16 +68,31 @@ TEST(MigrationsTest, RefusesGapsAndBadNames) {
 // schema.sql is today's truth, first_schema.sql the first version's: the migrations must lead from
 // one to the other.
 TEST(MigrationsTest, OldestVersionBecomesToday) {
-  std::ifstream file(OOMDB_SOURCE_DIR "/tests/schema/first_schema.sql");
-  std::stringstream oldest;
-  oldest << file.rdbuf();
-  ASSERT_FALSE(oldest.str().empty());
   SQLite::Database migrated(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
-  migrated.exec(oldest.str());
+  migrated.exec(FirstSchema());
   Migrate(migrated, 1, Migrations());
   SQLite::Database today(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
   today.exec(std::string(SchemaSql()));
   EXPECT_EQ(Structure(migrated), Structure(today));
+}
+
+TEST(MigrationsTest, CodesOfMessagesBecomeKinds) {
+  SQLite::Database database(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+  database.exec(FirstSchema());
+  database.exec(
+      "INSERT INTO captures (capture_id, path, content_hash, bytes, kind, status, "
+      "ingested_unix_ns, ingester_version) VALUES (1, 'a.log', 'a', 9, 'oom_log', 'complete', 0, "
+      "'0.1'); INSERT INTO oom_events (oom_event_id, capture_id, kind) VALUES (1, 1, 'T1'), (2, 1, "
+      "'A2'), (3, 1, 'D4x'), (4, 1, 'of a later program'), (5, 1, NULL)");
+  Migrate(database, 1, Migrations());
+  std::vector<std::string> rows;
+  SQLite::Statement query(database,
+                          "SELECT COALESCE(kind, 'NULL') || ' ' || COALESCE(form, 'NULL') FROM "
+                          "oom_events ORDER BY oom_event_id");
+  while (query.executeStep()) rows.push_back(query.getColumn(0).getString());
+  EXPECT_THAT(rows, testing::ElementsAre("tpu_memory_exceeded T1", "bfc_request_failed A2",
+                                         "gpu_driver_out_of_memory D4x",
+                                         "of a later program of a later program", "NULL NULL"));
 }
 
 }  // namespace

@@ -136,7 +136,8 @@ void AddSampleFacts(FactSink& sink, const std::string& hlo_hash, int64_t allocat
   sink.Add(event);
   OomEventFact oom;
   oom.line = 7;
-  oom.kind = "A2";
+  oom.kind = "bfc_request_failed";
+  oom.form = "A2";
   oom.fatal = true;
   oom.requested_bytes = 4096;
   sink.Add(oom);

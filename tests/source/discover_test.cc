@@ -7,7 +7,7 @@
 
 #include <filesystem>
 
-#include "ingest/base/error.h"
+#include "base/error.h"
 #include "tests/source/temp_folder.h"
 
 namespace oomdb {

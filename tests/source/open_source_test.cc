@@ -12,7 +12,7 @@
 #include <random>
 #include <thread>
 
-#include "ingest/base/error.h"
+#include "base/error.h"
 #include "ingest/source/source.h"
 #include "tests/source/temp_folder.h"
 

@@ -14,8 +14,8 @@
 //     const Execution done = story.Step("jit_step");    // keeps its outputs: nobody frees them
 //     story.Python("train.py:61 log_metrics");          // who might hold them
 //   }
-//   story.FailStep("jit_step");                         // waits 10 s for its temp block and gives
-//   up const std::string capture = story.Bytes();
+//   story.FailStep("jit_step");                         // waits 10 s for its block, gives up
+//   const std::string capture = story.Bytes();
 //
 // A story checks itself: Step throws std::logic_error when the pool has no room, FailStep when it
 // has. Each call moves the clock (now_ns) on; times are those of the profiler's clock, whose zero
@@ -54,8 +54,8 @@ struct Execution {
 struct PoolOptions {
   int64_t in_use_before = 0;  // Live before the capture, never seen in an event.
   int64_t peak_before = 0;    // The allocator's lifetime peak, when it is higher.
-  int64_t memory_bytes =
-      0;  // The device plane's memory_size; 0: 4/3 of the limit (a fraction of 0.75).
+  // The device plane's memory_size; 0: 4/3 of the limit (a fraction of 0.75).
+  int64_t memory_bytes = 0;
   std::string vendor = "Nvidia";
 };
 

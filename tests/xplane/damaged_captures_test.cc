@@ -5,7 +5,7 @@
 #include <chrono>
 #include <random>
 
-#include "ingest/base/error.h"
+#include "base/error.h"
 #include "tests/xplane/collected_facts.h"
 #include "tests/xplane/sample_captures.h"
 #include "tests/xplane/wire_bytes.h"

@@ -5,7 +5,7 @@
 
 #include <chrono>
 
-#include "ingest/base/error.h"
+#include "base/error.h"
 #include "tests/support/capture_builder.h"
 #include "tests/support/hlo_builder.h"
 #include "tests/support/sizes.h"

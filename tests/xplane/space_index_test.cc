@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "ingest/base/error.h"
+#include "base/error.h"
 #include "tests/support/capture_builder.h"
 #include "tests/xplane/wire_bytes.h"
 

@@ -1,0 +1,227 @@
+#include "cli/check/gates.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "cli/nearest.h"
+#include "cli/open_captures.h"
+#include "render/terminal.h"
+#include "render/units.h"
+#include "schema/query.h"
+
+namespace oomdb {
+namespace {
+
+// What is looked at of a view with a column run: the run that is asked for; else all but the one
+// that is compared with. In the order of `order`.
+std::vector<Record> InScope(Database& database, std::string_view view, const GateLimits& limits,
+                            std::string_view order) {
+  const auto or_null = [](const std::string& text) { return text.empty() ? Value() : Value(text); };
+  return ReadViewWhere(
+      database, view,
+      "(:run IS NULL OR run = :run) AND (:baseline IS NULL OR run IS NULL OR run <> :baseline)",
+      {{"run", or_null(limits.run)}, {"baseline", or_null(limits.baseline)}}, order);
+}
+
+std::string Name(const Record& row, std::string_view column) {
+  return row.IsNull(column) ? "-" : row.Text(column);
+}
+
+// Two sizes of one sentence; in bytes where rounded they would look alike.
+std::pair<std::string, std::string> Sizes(int64_t found, int64_t limit) {
+  if (HumanBytes(found) != HumanBytes(limit)) return {HumanBytes(found), HumanBytes(limit)};
+  return {fmt::format("{} bytes", found), fmt::format("{} bytes", limit)};
+}
+
+void CheckBudget(Database& database, const GateLimits& limits, GateReport& report) {
+  bool any = false;
+  for (const Record& row : InScope(database, "gate_modules", limits, "run, module_name")) {
+    if (row.IsNull("plan_bytes")) continue;
+    any = true;
+    const std::string module = Name(row, "module_name"), run = Name(row, "run");
+    GateCase one = {"budget", fmt::format("{} ({})", module, run), ""};
+    if (const int64_t bytes = row.Integer("plan_bytes"); bytes > *limits.budget_bytes) {
+      const auto [needs, budget] = Sizes(bytes, *limits.budget_bytes);
+      one.failure =
+          fmt::format("{} of {} needs {} (read); the budget is {}", module, run, needs, budget);
+    }
+    report.cases.push_back(std::move(one));
+  }
+  if (!any) report.unchecked.push_back({"budget", "", "no module with a buffer assignment"});
+}
+
+void CheckGrowth(Database& database, const GateLimits& limits, GateReport& report) {
+  const std::vector<Record> found =
+      InScope(database, "gate_devices", limits, "run, host, device, content_hash");
+  for (const Record& row : found) {
+    const std::string module = Name(row, "module_name");
+    const std::string where = fmt::format("{} / {} device {}", Name(row, "run"), Name(row, "host"),
+                                          row.Integer("device"));
+    GateCase one = {"max-growth", fmt::format("{} ({})", module, where), ""};
+    if (const int64_t bytes = row.Integer("growth_bytes"); bytes > *limits.max_growth_bytes) {
+      const auto [grows, most] = Sizes(bytes, *limits.max_growth_bytes);
+      one.failure =
+          fmt::format("{} of {} leaves {} behind per execution (measured); the limit is {}", module,
+                      where, grows, most);
+    }
+    report.cases.push_back(std::move(one));
+  }
+  if (found.empty()) {
+    report.unchecked.push_back(
+        {"max-growth", "", "no module ran often enough on a device whose memory in use is known"});
+  }
+}
+
+void CheckRegression(Database& database, const GateLimits& limits, GateReport& report) {
+  std::map<std::string, int64_t> base;
+  for (const Record& row : ReadView(database, "gate_modules", {{"run", limits.baseline}})) {
+    if (const auto peak = row.MaybeInteger("peak_bytes")) base[row.Text("module_name")] = *peak;
+  }
+  bool compared = false;
+  for (const Record& row : InScope(database, "gate_modules", limits, "run, module_name")) {
+    const std::string module = row.Text("module_name"), run = Name(row, "run");
+    const auto before = base.find(module);
+    const std::optional<int64_t> peak = row.MaybeInteger("peak_bytes");
+    if (before == base.end() || !peak) continue;
+    compared = true;
+    GateCase one = {"max-regression", fmt::format("{} ({})", module, run), ""};
+    const auto rise = static_cast<double>(*peak - before->second);
+    const double percent = 100 * rise / std::max(1.0, static_cast<double>(before->second));
+    if (percent > limits.max_regression_percent) {
+      const auto [now, then] = Sizes(*peak, before->second);
+      one.failure = fmt::format(
+          "{} of {} peaks at {} (read), {:.3g} % above the {} of {}; the "
+          "limit is {:.3g} %",
+          module, run, now, percent, then, limits.baseline, limits.max_regression_percent);
+    }
+    report.cases.push_back(std::move(one));
+  }
+  if (!compared) {
+    report.unchecked.push_back(
+        {"max-regression", "",
+         fmt::format("no module with a plan is also in {}", limits.baseline)});
+  }
+}
+
+void CheckFindings(Database& database, const GateLimits& limits, GateReport& report) {
+  bool any = false;
+  for (const Record& row :
+       InScope(database, "findings", limits, "run, host, severity, rule, finding_id")) {
+    const std::string severity = row.Text("severity"), rule = row.Text("rule");
+    if (severity != "error" && severity != limits.fail_on) continue;
+    any = true;
+    const std::string where = fmt::format("{} / {}", Name(row, "run"), Name(row, "host"));
+    report.cases.push_back(
+        {"fail-on", fmt::format("{} ({})", rule, where),
+         fmt::format("{} {} of {}: {} ({}); findings of severity {} or worse are not allowed",
+                     severity, rule, where, HumanizeSentence(row.Text("title")),
+                     row.Text("evidence"), limits.fail_on)});
+  }
+  if (!any)
+    report.cases.push_back(
+        {"fail-on", fmt::format("no finding of {} or worse", limits.fail_on), ""});
+}
+
+void RequireRun(Database& database, const std::string& run, std::string_view what) {
+  if (run.empty()) return;
+  const std::vector<std::string> runs = RunNames(database);
+  if (std::find(runs.begin(), runs.end(), run) == runs.end())
+    throw Error(fmt::format("{}: no run {}{}", what, run, DidYouMean(run, runs)));
+}
+
+// XML 1.0 has no place for control characters, whichever way they are written; Sanitize has made
+// them visible. The two of the basic plane that are no characters go too.
+std::string Xml(std::string_view text) {
+  std::string out;
+  const std::string clean = Sanitize(text);
+  for (size_t i = 0; i < clean.size(); ++i) {
+    const std::string_view rest = std::string_view(clean).substr(i, 3);
+    if (rest == "\xef\xbf\xbe" || rest == "\xef\xbf\xbf") {
+      out += "\xef\xbf\xbd";
+      i += 2;
+    } else if (clean[i] == '&') {
+      out += "&amp;";
+    } else if (clean[i] == '<') {
+      out += "&lt;";
+    } else if (clean[i] == '>') {
+      out += "&gt;";
+    } else if (clean[i] == '"') {
+      out += "&quot;";
+    } else {
+      out += clean[i];
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+int64_t GateReport::failures() const {
+  return std::count_if(cases.begin(), cases.end(),
+                       [](const GateCase& one) { return !one.failure.empty(); });
+}
+
+double ParsePercent(std::string_view text, std::string_view what) {
+  std::string_view digits = text;
+  if (!digits.empty() && digits.back() == '%') digits.remove_suffix(1);
+  while (!digits.empty() && digits.back() == ' ') digits.remove_suffix(1);
+  double percent = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), percent);
+  if (error != std::errc() || end != digits.data() + digits.size() || !std::isfinite(percent) ||
+      percent < 0) {
+    throw Error(fmt::format("{} {}: a percentage expected, such as 2%", what, text),
+                ExitCode::kUsage);
+  }
+  return percent;
+}
+
+SettingOverrides GateSettings(const GateLimits& limits) {
+  SettingOverrides overrides;
+  if (!limits.max_growth_bytes.has_value()) return overrides;
+  Database defaults = Database::Throwaway({});
+  // Not the limit itself: what is just within it shall not make a finding either.
+  if (*limits.max_growth_bytes < SettingOf(defaults, "growth_min_bytes"))
+    overrides["growth_min_bytes"] = *limits.max_growth_bytes + 1;
+  return overrides;
+}
+
+GateReport RunGates(Database& database, const GateLimits& limits) {
+  RequireRun(database, limits.run, "--run");
+  RequireRun(database, limits.baseline, "--baseline");
+  GateReport report;
+  if (limits.budget_bytes.has_value()) CheckBudget(database, limits, report);
+  if (limits.max_growth_bytes.has_value()) CheckGrowth(database, limits, report);
+  if (!limits.baseline.empty()) CheckRegression(database, limits, report);
+  if (!limits.fail_on.empty()) CheckFindings(database, limits, report);
+  return report;
+}
+
+std::string JUnitXml(const GateReport& report) {
+  const std::string counts = fmt::format("tests=\"{}\" failures=\"{}\" errors=\"{}\"",
+                                         report.cases.size() + report.unchecked.size(),
+                                         report.failures(), report.unchecked.size());
+  std::string xml = fmt::format(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites {0}>\n  <testsuite name=\"oomdb "
+      "check\" {0}>\n",
+      counts);
+  for (const GateCase& one : report.cases) {
+    xml += fmt::format("    <testcase classname=\"oomdb.{}\" name=\"{}\"", one.gate, Xml(one.name));
+    xml += one.failure.empty() ? std::string("/>\n")
+                               : fmt::format("><failure type=\"{}\" message=\"{}\"/></testcase>\n",
+                                             one.gate, Xml(one.failure));
+  }
+  for (const GateCase& one : report.unchecked) {
+    xml += fmt::format(
+        "    <testcase classname=\"oomdb.{0}\" name=\"{0}\"><error type=\"unchecked\" "
+        "message=\"{1}\"/></testcase>\n",
+        one.gate, Xml(one.failure));
+  }
+  return xml + "  </testsuite>\n</testsuites>\n";
+}
+
+}  // namespace oomdb

@@ -1,0 +1,343 @@
+// oomdb compare: what a run needs more, or less, than another, and which buffers make the
+// difference.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "cli/compare/difference.h"
+#include "cli/compare/failures.h"
+#include "cli/compare/gate.h"
+#include "cli/compare/profiles.h"
+#include "cli/open_captures.h"
+#include "cli/options.h"
+#include "cli/verbs.h"
+#include "queries/catalogue.h"
+#include "queries/materialize.h"
+#include "render/terminal.h"
+#include "render/units.h"
+#include "render/words.h"
+#include "schema/query.h"
+
+namespace oomdb {
+namespace {
+
+constexpr size_t kOpWidth = 44;
+
+struct Options {
+  std::string base;
+  std::string changed;  // NEW.
+  std::string database;
+  size_t top = 20;
+  std::string fail_on;
+  SettingOptions settings;
+  OutputOptions output;
+};
+
+// A row of run_comparison.
+struct PlanDifference : Difference {
+  std::string module, role, instruction;
+  std::string pairing;  // Empty: it is in one run only.
+  int64_t module_place = 0;
+};
+
+constexpr char kOrder[] =
+    "module_name, place, CASE kind WHEN 'module' THEN 0 ELSE 1 END, ABS(delta_bytes) DESC, kind, "
+    "op_name, new_shape, base_shape";
+
+std::vector<PlanDifference> ReadDifferences(const std::vector<Record>& rows) {
+  std::vector<PlanDifference> differences;
+  for (const Record& row : rows) {
+    differences.push_back({ReadDifference(row), row.Text("module_name"), row.Text("role"),
+                           row.Text("instruction"), row.Text("pairing"), row.Integer("place")});
+  }
+  return differences;
+}
+
+class Page {
+ public:
+  Page(std::vector<PlanDifference> differences, const Options& options)
+      : differences_(std::move(differences)), options_(options) {
+    std::tie(base_, new_) = ShortNames(options.base, options.changed);
+    for (const PlanDifference& d : differences_) {
+      if (d.kind != "module") continue;
+      modules_.push_back(&d);
+      if (d.base_count == 0 || d.new_count == 0) continue;
+      if (main_ == nullptr || d.largest_bytes() > main_->largest_bytes()) main_ = &d;
+    }
+    // What both have first, the largest of it above all.
+    std::stable_sort(modules_.begin(), modules_.end(), [](const auto* a, const auto* b) {
+      return a->largest_bytes() > b->largest_bytes();
+    });
+    for (const PlanDifference& d : differences_) {
+      if (main_ != nullptr && d.kind != "module" && d.module == main_->module &&
+          d.module_place == main_->module_place) {
+        buffers_.push_back(&d);
+      }
+    }
+  }
+
+  std::string Sentence() const {
+    if (main_ == nullptr) return fmt::format("{} and {} have no module in common", base_, new_);
+    const std::string where =
+        fmt::format("{} → {} in {}", HumanBytes(main_->base_bytes.value_or(0)),
+                    HumanBytes(main_->new_bytes.value_or(0)), Safe(main_->module));
+    if (main_->delta() == 0) {
+      return fmt::format("{} peaks as high as {}: {}", new_, base_, where);
+    }
+    const bool higher = main_->delta() > 0;
+    std::string sentence =
+        fmt::format("{} peaks {} {} than {} ({})", new_, HumanBytes(std::abs(main_->delta())),
+                    higher ? "higher" : "lower", base_, where);
+    const PlanDifference* const cause = LeadingDifference(buffers_, main_->delta());
+    if (cause == nullptr) return sentence;
+    sentence += fmt::format("; {} {} is {}", HumanBytes(std::abs(cause->delta())),
+                            higher ? "more" : "less", Name(*cause));
+    sentence += cause->change == "appeared" ? ", new"
+                : cause->change == "went"   ? ", gone"
+                                            : ", which " + cause->change;
+    return sentence + (cause->place.empty() ? "" : ", " + Safe(cause->place));
+  }
+
+  bool HasModules() const { return !modules_.empty(); }
+  bool HasCommonModules() const { return main_ != nullptr; }
+
+  void Write(std::ostream& out, const TableOptions& look) const {
+    out << Paint(Style::kBold, Sentence(), look.color) << "\n";
+    if (main_ != nullptr && main_->pairing == "name") {
+      out << "paired by name only: the parameters or results of " << Safe(main_->module)
+          << " have different shapes, so the two may be different functions (inferred)\n";
+    }
+    out << '\n';
+    WriteModules(out, look);
+    WriteBuffers(out, look);
+  }
+
+ private:
+  static std::string Name(const PlanDifference& d) {
+    const std::string shape = Safe(d.new_shape.empty() ? d.base_shape : d.new_shape);
+    const int64_t count = std::max(d.base_count.value_or(0), d.new_count.value_or(0));
+    if (d.instruction.empty() || d.kind != "temp") {
+      return fmt::format("{}s{}", d.kind, shape.empty() ? "" : ", the largest " + shape);
+    }
+    return Safe(d.instruction) + (count > 1 ? fmt::format(" and {} like it", count - 1) : "");
+  }
+
+  void WriteModules(std::ostream& out, const TableOptions& look) const {
+    std::vector<std::vector<Cell>> rows;
+    size_t same = 0;
+    for (const PlanDifference* d : modules_) {
+      if (d != main_ && d->change == "same") {
+        ++same;
+        continue;
+      }
+      if (rows.size() == options_.top) break;
+      rows.push_back({Safe(d->module), BytesOrDash(d->base_bytes), BytesOrDash(d->new_bytes),
+                      SignedBytes(d->delta()),
+                      d->change + (d->pairing == "name" ? ", different shapes" : "")});
+    }
+    WriteTable(out, {"module (peak)", base_, new_, "difference", ""}, rows, look);
+    if (same > 0)
+      out << "and " << Plural(static_cast<int64_t>(same), "module") << " with the same peak\n";
+  }
+
+  void WriteBuffers(std::ostream& out, const TableOptions& look) const {
+    if (main_ == nullptr) return;
+    std::vector<std::vector<Cell>> rows;
+    int64_t left_out = 0;
+    const int64_t least = LeastShown();
+    for (const char* const change : {"appeared", "grew", "shrank", "went", "same"}) {
+      for (const PlanDifference* d : buffers_) {
+        if (d->change != change) continue;
+        if (std::abs(d->delta()) < least) {
+          ++left_out;
+          continue;
+        }
+        rows.push_back(
+            {d->change, SignedBytes(d->delta()), CountOf(d->base_count.value_or(0), d->base_shape),
+             CountOf(d->new_count.value_or(0), d->new_shape), d->role.empty() ? d->kind : d->role,
+             TruncateFront(Safe(ShortOp(d->op_name.empty() ? d->instruction : d->op_name)),
+                           kOpWidth),
+             Safe(d->place)});
+      }
+    }
+    if (rows.empty()) {
+      out << "\nat the peak of " << Safe(main_->module) << " both have the same buffers\n";
+      return;
+    }
+    out << "\nat the peak of " << Safe(main_->module) << " (read from the plans)\n";
+    WriteTable(out, {"", "difference", base_, new_, "role", "op", "line"}, rows, look);
+    if (left_out > 0) out << "… " << Plural(left_out, "smaller difference") << " (--top)\n";
+  }
+
+  // How small the least of the --top largest differences is.
+  int64_t LeastShown() const {
+    std::vector<int64_t> sizes;
+    for (const PlanDifference* d : buffers_) sizes.push_back(std::abs(d->delta()));
+    std::sort(sizes.rbegin(), sizes.rend());
+    return sizes.size() > options_.top ? sizes[options_.top - 1] : 0;
+  }
+
+  const std::vector<PlanDifference> differences_;
+  const Options& options_;
+  std::string base_, new_;  // As they are shown.
+  std::vector<const PlanDifference*> modules_;
+  const PlanDifference* main_ = nullptr;        // The largest that both have.
+  std::vector<const PlanDifference*> buffers_;  // At its peak.
+};
+
+bool HoldsRun(Database& database, const std::string& run) {
+  return !ReadView(database, "run_summaries", {{"run", run}}).empty();
+}
+
+bool Exists(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::exists(path, error);
+}
+
+// Runs of a database when it has them, else captures.
+Database Open(const Options& options, ExitCode& exit_code) {
+  if (options.base == options.changed) {
+    throw Error(fmt::format("{} and {} are the same", options.base, options.changed),
+                ExitCode::kUsage);
+  }
+  const bool paths = Exists(options.base) && Exists(options.changed);
+  if (!options.database.empty()) {
+    Database database =
+        OpenCaptures({}, options.database, ReadSettingOptions(options.settings), exit_code);
+    if (!paths || (HoldsRun(database, options.base) && HoldsRun(database, options.changed))) {
+      CheckRun(database, options.base);
+      CheckRun(database, options.changed);
+      return database;
+    }
+  } else if (!paths) {
+    throw Error(
+        fmt::format("{}: no such file or folder; to compare runs, name their database with --db",
+                    Exists(options.base) ? options.changed : options.base),
+        ExitCode::kUsage);
+  }
+  Database database = OpenCaptures({options.base}, "", ReadSettingOptions(options.settings),
+                                   exit_code, options.base);
+  ExitCode second = ExitCode::kClean;
+  AddCaptures(database, {options.changed}, second, options.changed);
+  if (second != ExitCode::kClean) exit_code = second;
+  if (!HoldsRun(database, options.base)) {
+    throw Error(fmt::format("{} and {} hold the same captures", options.base, options.changed),
+                ExitCode::kUsage);
+  }
+  return database;
+}
+
+// A large database has thousands of plans: only those of the two runs are looked at.
+void KeepTwoRuns(Database& database, const Options& options) {
+  std::string ids;
+  for (const Record& row : ReadViewWhere(database, "run_modules", "run = :base OR run = :new",
+                                         {{"base", options.base}, {"new", options.changed}})) {
+    ids += (ids.empty() ? "" : ", ") + std::to_string(row.Integer("module_id"));
+  }
+  const std::string condition = fmt::format("module_id IN ({})", ids);
+  MaterializeView(database, Catalogue::Get(), "run_modules", condition);
+  MaterializeView(database, Catalogue::Get(), "peak_parts", condition);
+}
+
+std::vector<std::string> GateFailures(Database& database, const Options& options) {
+  return CompareGateFailures(database, options.fail_on, options.base, options.changed);
+}
+
+// What a person needs first is first: the error, where there is one, then the plans.
+void WriteForPeople(Database& database, const Page& page, const FailureComparison& logs,
+                    const Options& options, Output& output) {
+  const TableOptions look = output.table_options();
+  std::ostream& out = output.stream();
+  if (logs.any()) {
+    logs.Write(out, options.top, look);
+    if (page.HasModules()) out << '\n';
+  }
+  if (page.HasCommonModules() || (page.HasModules() && !logs.any())) {
+    page.Write(out, look);
+  } else if (page.HasModules()) {
+    out << page.Sentence() << '\n';
+  } else if (!logs.any()) {
+    out << NothingToCompare(database, options.base, options.changed) << '\n';
+  }
+}
+
+void Run(const Options& options, ExitCode& exit_code) {
+  CheckCompareGate(options.fail_on);
+  Output output(options.output);
+  Database database = Open(options, exit_code);
+  if (HoldOnlyProfiles(database, options.base, options.changed)) {
+    if (!options.fail_on.empty()) {
+      throw Error("--fail-on asks for findings and plans, and memory profiles have neither",
+                  ExitCode::kUsage);
+    }
+    CompareProfiles(database, options.base, options.changed, options.top, output);
+    return;
+  }
+  std::vector<std::string> failures;
+  // Severities ask every rule, which needs all of run_modules; a regression only the two runs.
+  if (options.fail_on != "regression") failures = GateFailures(database, options);
+  // Before the plans of other modules are put aside: a log may be about one.
+  const FailureComparison logs(database, options.base, options.changed);
+  KeepTwoRuns(database, options);
+  const Parameters pair = {{"base_run", options.base}, {"new_run", options.changed}};
+  const Rows rows = ReadTable(database, "run_comparison", "*", pair, kOrder);
+  const Page page(ReadDifferences(Records(rows)), options);
+  const TableOptions look = output.table_options();
+  if (look.for_people()) {
+    WriteForPeople(database, page, logs, options, output);
+  } else {
+    const bool plans = !logs.any() || page.HasCommonModules();
+    const Rows& data = plans ? rows : logs.rows();
+    WriteTable(output.stream(), data.columns, data.rows, look);
+  }
+  output.Finish();
+  if (options.fail_on == "regression") {
+    failures = GateFailures(database, options);
+    for (std::string& failure : logs.Regressions(database)) failures.push_back(std::move(failure));
+  }
+  for (const std::string& failure : failures)
+    std::cerr << "oomdb: failed: " << Sanitize(failure) << '\n';
+  if (!failures.empty()) exit_code = ExitCode::kFindings;
+}
+
+}  // namespace
+
+void RegisterCompare(Verbs& verbs, ExitCode& exit_code) {
+  Verb verb = verbs.Add("compare", "Say what one run needs more than another, and why");
+  const auto options = std::make_shared<Options>();
+  verb.Option("BASE", options->base, "A run of the database, or a capture or folder").Required();
+  verb.Option("NEW", options->changed, "What is measured against it").Required();
+  AddDatabaseOption(verb, options->database);
+  verb.Option("--top", options->top, "Differences to list").ShowDefault().Positive().Type("N");
+  verb.Option("--fail-on", options->fail_on,
+              "Exit with 3 when NEW has a finding of this severity or worse that BASE lacks; or "
+              "(regression) when a module's peak rose, or NEW's error log shows a failure that "
+              "BASE's does not, an earlier one, or one that lacks more memory")
+      .Type("error|warning|info|regression");
+  AddSettingOptions(verb, options->settings);
+  AddOutputOptions(verb, options->output);
+  verb.Footer(
+      "Modules are paired by name and by the shapes of their parameters and results, the rest by "
+      "name alone, and the page says so. Buffers are matched by instruction and shape, then by "
+      "shape, JAX operation and Python line; "
+      "the rows are those of the view run_comparison. For two device memory profiles: how much "
+      "more or less each Python line holds.\n"
+      "When an error log says that one of the two failed, the page begins with what did not fit, "
+      "by how much, and which buffers appeared, went or changed. For machines (csv, json, jsonl) "
+      "the rows are those of run_comparison when the two have modules in common, else those of "
+      "failure_comparison when one failed.\n"
+      "Exit: 0 compared, 3 something failed --fail-on, 4 part was rejected. How much a peak, "
+      "or what is short, may rise: the settings regression_min_bytes and regression_min_percent.\n"
+      "Example: oomdb compare sample_dbs/captures/dataset_oom sample_dbs/captures/attention_oom");
+  verb.Run([options, &exit_code] { Run(*options, exit_code); });
+}
+
+}  // namespace oomdb

@@ -1,0 +1,20 @@
+// The page of oomdb compare about two runs' failures.
+#ifndef OOMDB_CLI_COMPARE_FAILURES_PAGE_H_
+#define OOMDB_CLI_COMPARE_FAILURES_PAGE_H_
+
+#include <cstddef>
+#include <iosfwd>
+
+#include "cli/compare/failures.h"
+#include "render/table.h"
+
+namespace oomdb {
+
+// For people: a sentence, the figures and the `top` largest differences of buffers. `rows` are
+// those of failure_comparison.
+void WriteFailures(std::ostream& out, const RunFailures& base, const RunFailures& changed,
+                   const Rows& rows, size_t top, const TableOptions& look);
+
+}  // namespace oomdb
+
+#endif  // OOMDB_CLI_COMPARE_FAILURES_PAGE_H_

@@ -1,0 +1,172 @@
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "cli/report/model.h"
+#include "queries/catalogue.h"
+#include "queries/words.h"
+#include "render/units.h"
+#include "schema/query.h"
+
+namespace oomdb {
+namespace {
+
+// The column in which a rule lists in words what its items are.
+constexpr std::string_view kListed = "largest";
+
+const WordUnits& Units() {
+  static const WordUnits units{HumanBytes, HumanNanoseconds, HumanizeSentence};
+  return units;
+}
+
+// What a finding is about: capture, device, module.
+using Subject = std::tuple<int64_t, std::optional<int64_t>, std::optional<int64_t>>;
+
+Subject SubjectOf(const Record& row) {
+  return {row.Integer("capture_id"), row.MaybeInteger("device_id"), row.MaybeInteger("module_id")};
+}
+
+int SeverityRank(const std::string& severity) {
+  return severity == "error" ? 0 : severity == "warning" ? 1 : 2;
+}
+
+class Reader {
+ public:
+  explicit Reader(Database& database) : database_(database) {}
+
+  std::vector<ReportFinding> Read(const std::function<bool(int64_t)>& wanted) {
+    for (const Record& row : ReadView(database_, "findings")) {
+      if (wanted(row.Integer("capture_id"))) Add(row);
+    }
+    std::sort(findings_.begin(), findings_.end(),
+              [](const ReportFinding& a, const ReportFinding& b) {
+                const auto key = [](const ReportFinding& f) {
+                  return std::tuple(SeverityRank(f.severity), f.rank, f.run, f.host,
+                                    f.device.value_or(-1), f.module_name, f.finding_id);
+                };
+                return key(a) < key(b);
+              });
+    ReadEvidence();
+    for (ReportFinding& f : findings_) f.is_explained = IsExplained(f);
+    return std::move(findings_);
+  }
+
+ private:
+  void Add(const Record& row) {
+    const CatalogueEntry& rule = *Catalogue::Get().Find(row.Text("rule"));
+    const Record& columns = ColumnsOf(rule, SubjectOf(row));
+    ReportFinding f{.finding_id = row.Text("finding_id"),
+                    .capture_id = row.Integer("capture_id"),
+                    .run = row.Text("run"),
+                    .host = row.Text("host"),
+                    .rule = rule.id,
+                    .rule_title = rule.title,
+                    .rank = rule.rank,
+                    .is_hint = rule.hint,
+                    .severity = row.Text("severity"),
+                    .evidence = row.Text("evidence"),
+                    .title = row.Text("title"),
+                    .detail = row.Text("detail"),
+                    .title_text = rule.says.ToText(columns, Units()),
+                    .detail_text = rule.detail.ToText(columns, Units()),
+                    .device = row.MaybeInteger("device"),
+                    .module_id = row.MaybeInteger("module_id"),
+                    .module_name = row.Text("module_name"),
+                    .bytes = row.MaybeInteger("bytes")};
+    f.brief_text = rule.detail.ToText(columns.Without(kListed), Units());
+    f.bytes_evidence = IsSizeOfPlan(f) ? "read" : f.evidence;
+    findings_.push_back(std::move(f));
+  }
+
+  // The rule's own row of a finding.
+  const Record& ColumnsOf(const CatalogueEntry& rule, const Subject& subject) {
+    const auto [found, is_new] = rows_.try_emplace(rule.id);
+    if (is_new) {
+      for (Record& row : ReadView(database_, rule.id))
+        found->second.emplace(SubjectOf(row), std::move(row));
+    }
+    return found->second.at(subject);
+  }
+
+  bool IsSizeOfPlan(const ReportFinding& f) {
+    if (!f.bytes || !f.module_id) return false;
+    const std::vector<Record> module =
+        ReadView(database_, "modules", {{"module_id", *f.module_id}});
+    return !module.empty() && module[0].MaybeInteger("plan_bytes") == f.bytes;
+  }
+
+  void ReadEvidence() {
+    if (findings_.empty()) return;
+    std::map<std::string, ReportFinding*> by_id;
+    for (ReportFinding& f : findings_) by_id[f.finding_id] = &f;
+    for (const Record& row : ReadView(database_, "finding_items", {}, "finding_id, position")) {
+      const auto found = by_id.find(row.Text("finding_id"));
+      if (found == by_id.end()) continue;
+      found->second->items.push_back({row.Text("kind"), row.Text("label"),
+                                      row.MaybeInteger("bytes"), row.MaybeInteger("count")});
+    }
+    for (const Record& row : ReadView(database_, "remedies", {}, "finding_id, position")) {
+      const auto found = by_id.find(row.Text("finding_id"));
+      if (found == by_id.end()) continue;
+      found->second->remedies.push_back({.fix = row.Text("fix"),
+                                         .saving_bytes = row.MaybeInteger("saving_bytes"),
+                                         .needs_bytes = row.MaybeInteger("needs_bytes"),
+                                         .fits = row.MaybeFlag("fits"),
+                                         .cost = row.Text("cost"),
+                                         .changes_results = row.MaybeFlag("changes_results"),
+                                         .evidence = row.Text("evidence")});
+    }
+  }
+
+  bool IsExplained(const ReportFinding& f) const {
+    const std::vector<std::string>& by = Catalogue::Get().Find(f.rule)->explained_by;
+    return std::any_of(findings_.begin(), findings_.end(), [&](const ReportFinding& other) {
+      return other.module_id == f.module_id &&
+             std::find(by.begin(), by.end(), other.rule) != by.end();
+    });
+  }
+
+  Database& database_;
+  std::vector<ReportFinding> findings_;
+  std::map<std::string, std::map<Subject, Record>> rows_;  // By rule.
+};
+
+}  // namespace
+
+std::vector<ReportFinding> ReadReportFindings(Database& database,
+                                              const std::function<bool(int64_t)>& wanted) {
+  return Reader(database).Read(wanted);
+}
+
+void SortReportFindings(int64_t shown, std::vector<ReportFinding>* findings) {
+  std::stable_sort(findings->begin(), findings->end(),
+                   [&](const ReportFinding& a, const ReportFinding& b) {
+                     return std::tuple(SeverityRank(a.severity), a.capture_id != shown, a.rank) <
+                            std::tuple(SeverityRank(b.severity), b.capture_id != shown, b.rank);
+                   });
+}
+
+std::vector<std::string> ReadReportQuiet(Database& database,
+                                         const std::vector<ReportFinding>& findings,
+                                         int64_t capture_id, const ReportPlan& plan,
+                                         std::optional<int64_t> device_id) {
+  std::vector<const CatalogueEntry*> rules = Catalogue::Get().Rules();
+  std::sort(rules.begin(), rules.end(),
+            [](const CatalogueEntry* a, const CatalogueEntry* b) { return a->rank < b->rank; });
+  std::vector<std::string> quiet;
+  for (const CatalogueEntry* rule : rules) {
+    const bool found = std::any_of(findings.begin(), findings.end(), [&](const ReportFinding& f) {
+      return f.rule == rule->id && f.capture_id == capture_id;
+    });
+    if (found || rule->quiet.empty()) continue;
+    for (const Record& row :
+         ReadView(database, rule->id + "_quiet", {{"module_id", plan.module_id}})) {
+      if (!row.IsNull("device_id") && row.MaybeInteger("device_id") != device_id) continue;
+      quiet.push_back(rule->quiet.ToText(row, Units()));
+      break;
+    }
+  }
+  return quiet;
+}
+
+}  // namespace oomdb

@@ -1,0 +1,109 @@
+#include "cli/report/page.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "render/units.h"
+
+namespace oomdb {
+namespace {
+
+constexpr size_t kMinWidth = 80;
+
+}  // namespace
+
+ReportPage::ReportPage(const Report& report, const ReportStyle& style, std::string& out)
+    : report_(report),
+      width_(std::max(style.width, kMinWidth)),
+      color_(style.color),
+      top_(style.top),
+      out_(out) {}
+
+void ReportPage::Line(std::string_view text) {
+  const size_t last = text.find_last_not_of(' ');
+  out_ += text.substr(0, last == std::string_view::npos ? 0 : last + 1);
+  out_ += '\n';
+}
+
+void ReportPage::Spread(const std::string& left, const std::string& right,
+                        std::optional<Style> style) {
+  const size_t room = width_ - DisplayWidth(right) - (right.empty() ? 0 : 2);
+  const std::string cut = Truncate(left, room);
+  std::string line = style ? Paint(*style, cut, color_) : cut;
+  if (!right.empty()) {
+    line += std::string(width_ - DisplayWidth(cut) - DisplayWidth(right), ' ');
+    line += Paint(Style::kDim, right, color_);
+  }
+  Line(line);
+}
+
+void ReportPage::Section(const std::string& title, const std::string& right) {
+  Line("");
+  Spread(title, right, Style::kBold);
+}
+
+void ReportPage::Indented(const std::string& text, size_t indent) {
+  for (const std::string& part : Wrap(text, width_ - indent)) Line(std::string(indent, ' ') + part);
+}
+
+void ReportPage::BarLine(const std::string& name, const std::string& size, const std::string& words,
+                         size_t words_width, double part, double whole) {
+  std::string line = "  " + PadRight(name, 12) + PadLeft(size, 10) + "   " +
+                     PadRight(Truncate(words, words_width), words_width) + " ";
+  if (whole > 0) line += Bar(part, whole, width_ - DisplayWidth(line) - 1);
+  Line(line);
+}
+
+void ReportPage::Buffers(const std::vector<ReportGroup>& groups, size_t listed,
+                         size_t shape_percent, size_t line_percent) {
+  struct Cells {
+    std::string bytes, padding, shape, role, op, line;
+  };
+  std::vector<Cells> rows = {{"bytes", "padding", "count × shape", "role", "op", "line"}};
+  size_t shape_width = 13, line_width = 4, padding_width = 0, role_width = 0;
+  for (size_t i = 0; i < listed; ++i) {
+    const ReportGroup& g = groups[i];
+    const bool padded = g.padding_bytes.value_or(0) > 0;
+    rows.push_back({HumanBytes(g.bytes), padded ? HumanBytes(*g.padding_bytes) : "",
+                    fmt::format("{} × {}", g.count, g.shape.empty() ? "(no shape)" : Safe(g.shape)),
+                    g.role + (g.rematerialized ? " remat" : ""), Safe(ShortOp(g.op_name)),
+                    Safe(Place(g.source_file, g.source_line, g.function_name))});
+    shape_width = std::max(shape_width, DisplayWidth(rows.back().shape));
+    line_width = std::max(line_width, DisplayWidth(rows.back().line));
+    if (padded) padding_width = 10;
+    if (!g.role.empty())
+      role_width = std::max({role_width, size_t{8}, DisplayWidth(rows.back().role)});
+  }
+  shape_width = std::min(shape_width, width_ * shape_percent / 100);
+  line_width = std::min(line_width, width_ * line_percent / 100);
+  const size_t role_room = role_width == 0 ? 0 : role_width + 1;
+  const size_t op_width = width_ - 13 - padding_width - shape_width - role_room - line_width;
+  for (const Cells& row : rows) {
+    std::string line = PadLeft(row.bytes, 9);
+    if (padding_width > 0) line += PadLeft(row.padding, padding_width);
+    line += "  " + PadRight(Truncate(row.shape, shape_width), shape_width) + " ";
+    if (role_room > 0) line += PadRight(row.role, role_width) + " ";
+    line +=
+        PadRight(TruncateFront(row.op, op_width), op_width) + " " + Truncate(row.line, line_width);
+    Line(&row == &rows.front() ? Paint(Style::kDim, line, color_) : line);
+  }
+}
+
+void ReportPage::Live(const std::vector<ReportLiveGroup>& groups, size_t most) {
+  for (size_t i = 0; i < std::min(groups.size(), most); ++i) {
+    const ReportLiveGroup& live = groups[i];
+    Line(Truncate(PadLeft(HumanBytes(live.bytes), 14) + "  " +
+                      (live.count > 1 ? fmt::format("{} × ", live.count) : "") +
+                      Safe(live.origin.empty() ? "unknown" : live.origin),
+                  width_));
+  }
+}
+
+bool ReportPage::WantsDetail() const {
+  return top_.has_value() || shown().failed_count > 0 ||
+         std::any_of(report_.findings.begin(), report_.findings.end(),
+                     [](const ReportFinding& f) { return f.severity != "info"; });
+}
+
+}  // namespace oomdb

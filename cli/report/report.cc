@@ -1,0 +1,185 @@
+// oomdb report: what happened, why, and what to do, of captures or of a database.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/ingest/tee.h"
+#include "cli/open_captures.h"
+#include "cli/options.h"
+#include "cli/report/model.h"
+#include "cli/report/text.h"
+#include "cli/verbs.h"
+#include "queries/catalogue.h"
+#include "queries/materialize.h"
+#include "render/terminal.h"
+
+namespace oomdb {
+namespace {
+
+struct Options {
+  std::vector<std::string> paths;
+  std::string database;
+  ReportScope scope;
+  std::string json_file;
+  std::string format = "text";
+  std::optional<int64_t> top;
+  OutputOptions output;
+  SettingOptions settings;
+  std::string fail_on;
+  bool tee = false;
+};
+
+std::vector<std::string> NextCommands(const Options& options, const Report& report) {
+  std::vector<std::string> next;
+  const std::string rule = report.findings.empty() ? "" : report.findings.front().rule;
+  if (!rule.empty())
+    next.push_back(fmt::format("oomdb show {}    what this means, and the SQL behind it", rule));
+  if (!options.paths.empty()) {
+    std::string paths;
+    for (const std::string& path : options.paths) paths += " " + ShellQuote(path);
+    // What came by standard input is gone.
+    const bool again =
+        std::find(options.paths.begin(), options.paths.end(), "-") == options.paths.end();
+    if (again) {
+      next.push_back(fmt::format("oomdb ingest --db oom.db{}", paths));
+      next.push_back("oomdb query --db oom.db \"SELECT * FROM findings\"");
+    }
+  } else {
+    next.push_back(fmt::format("oomdb query --db {} \"SELECT * FROM findings\"",
+                               ShellQuote(options.database)));
+  }
+  return next;
+}
+
+ExitCode FindingsExit(const Report& report, const std::string& fail_on) {
+  if (fail_on.empty()) return ExitCode::kClean;
+  for (const ReportFinding& f : report.findings) {
+    const bool counts = f.severity == "error" || (f.severity == "warning" && fail_on != "error") ||
+                        fail_on == "info";
+    if (counts) return ExitCode::kFindings;
+  }
+  return ExitCode::kClean;
+}
+
+void WriteJson(const std::string& file, const std::string& json, bool force) {
+  OutputOptions output;
+  if (file != "-") output.file = file;
+  output.force = force;
+  Output out(output);
+  out.stream() << json;
+  out.Finish();
+}
+
+void Check(const Options& options) {
+  if (options.paths.empty() && options.database.empty()) {
+    throw Error("nothing to report on: name a capture, a folder or --db FILE", ExitCode::kUsage);
+  }
+  if (options.format != "text" && options.format != "json" && options.format != "markdown") {
+    throw Error(fmt::format("--format {}: text, json or markdown expected", options.format),
+                ExitCode::kUsage);
+  }
+  if (!options.fail_on.empty() && options.fail_on != "error" && options.fail_on != "warning" &&
+      options.fail_on != "info") {
+    throw Error(fmt::format("--fail-on {}: error, warning or info expected", options.fail_on),
+                ExitCode::kUsage);
+  }
+  if (options.json_file == "-" && !options.output.file.empty()) {
+    throw Error("--json - writes only JSON, to standard output: -o has nothing to write",
+                ExitCode::kUsage);
+  }
+  if (!options.json_file.empty() && options.json_file == options.output.file) {
+    throw Error("--json and -o name the same file", ExitCode::kUsage);
+  }
+  if (options.tee &&
+      (options.json_file == "-" || (options.format == "json" && options.output.file.empty()))) {
+    throw Error("--tee writes to standard output, where the JSON goes: name a file for one of them",
+                ExitCode::kUsage);
+  }
+  std::vector<std::string> inputs = options.paths;
+  if (!options.database.empty()) inputs.push_back(options.database);
+  RefuseToOverwriteInputs(options.output.file, inputs);
+  RefuseToOverwriteInputs(options.json_file, inputs);
+  if (options.top.value_or(1) < 1)
+    throw Error("--top: a number above 0 expected", ExitCode::kUsage);
+}
+
+ExitCode Run(const Options& options) {
+  Check(options);
+  ExitCode exit_code = ExitCode::kClean;
+  const ByteObserver standard_input = options.tee ? PassThrough(options.paths) : ByteObserver();
+  Database database =
+      OpenCaptures(options.paths, options.database, ReadSettingOptions(options.settings), exit_code,
+                   std::nullopt, standard_input);
+  MaterializeRules(database, Catalogue::Get());
+  const Report report = ReadReport(database, options.scope);
+
+  const bool to_file = !options.output.file.empty();
+  const Terminal terminal = DescribeTerminal(1, ParseColorMode(options.output.color));
+  ReportStyle style;
+  style.width = to_file ? 100 : std::min<size_t>(terminal.width, 120);
+  style.color = terminal.color && !to_file;
+  if (options.top) style.top = static_cast<size_t>(*options.top);
+  style.next = NextCommands(options, report);
+
+  if (!options.json_file.empty())
+    WriteJson(options.json_file, ReportJson(report), options.output.force);
+  if (options.json_file != "-") {
+    OutputOptions output = options.output;
+    output.format = "table";  // Not of this verb: it has formats of its own.
+    Output out(output);
+    out.stream() << (options.format == "json"       ? ReportJson(report)
+                     : options.format == "markdown" ? ReportMarkdown(report, style)
+                                                    : ReportText(report, style));
+    out.Finish();
+  }
+  const ExitCode findings = FindingsExit(report, options.fail_on);
+  return findings != ExitCode::kClean ? findings : exit_code;
+}
+
+}  // namespace
+
+void RegisterReport(Verbs& verbs, ExitCode& exit_code) {
+  Verb verb = verbs.Add("report", "Say what happened, why, and what to do");
+  const auto options = std::make_shared<Options>();
+  verb.Option("CAPTURE", options->paths,
+              "Captures, error logs, run folders or log directories; - is standard input");
+  verb.Option("--db", options->database,
+              "Report on this database, where no capture is named; else $OOMDB_DB")
+      .Variable("OOMDB_DB")
+      .Type("FILE");
+  verb.Option("--module", options->scope.module,
+              "The module to show, such as 'jit_train_step(42)'; by default the one that failed, "
+              "else the largest")
+      .Type("NAME");
+  verb.Option("--run", options->scope.run, "Only captures of this run").Type("NAME");
+  verb.Option("--host", options->scope.host, "Only captures of this host").Type("NAME");
+  verb.Option("--top", options->top,
+              "Groups of buffers to list; by default 10, for a healthy capture 5; JSON has all")
+      .Type("N");
+  verb.Option("--json", options->json_file,
+              "Also write JSON to this file; - writes only that, to standard output")
+      .Type("FILE");
+  verb.Flag("--tee", options->tee,
+            "Pass standard input through to standard output as it arrives, before the report");
+  verb.Option("--fail-on", options->fail_on, "Exit with 3 on findings of this severity or worse")
+      .Type("error|warning|info");
+  AddSettingOptions(verb, options->settings);
+  verb.Option("--format", options->format, "text, json or markdown").ShowDefault().Type("FORMAT");
+  verb.Option("-o,--output", options->output.file, "Write to this file instead of standard output")
+      .Type("FILE");
+  verb.Flag("-f,--force", options->output.force, "Overwrite the file of -o or --json");
+  verb.Option("--color", options->output.color, "auto, always or never").ShowDefault().Type("WHEN");
+  verb.Footer(
+      "Captures are read into a temporary database; nothing is written beside them.\n"
+      "Exit: 0 reported, 1 nothing could be read, 3 findings (--fail-on), 4 part was rejected or "
+      "truncated.\n"
+      "A program's output: python train.py 2>&1 | oomdb report - --tee\n"
+      "Example: oomdb report sample_dbs/captures/attention_oom");
+  verb.Run([options, &exit_code] { exit_code = Run(*options); });
+}
+
+}  // namespace oomdb

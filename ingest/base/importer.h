@@ -1,0 +1,43 @@
+// What an importer is: the interface of every format's folder. The list of them stands above, in
+// ingest/importers.h.
+#ifndef OOMDB_INGEST_BASE_IMPORTER_H_
+#define OOMDB_INGEST_BASE_IMPORTER_H_
+
+#include <cstdint>
+#include <string_view>
+
+#include "ingest/base/facts.h"
+#include "ingest/source/source.h"
+
+namespace oomdb {
+
+class PlanCache;
+
+enum class EventSelection { kNone, kMemory, kAll };  // --events: which host_events are stored.
+
+struct ImportOptions {
+  EventSelection events = EventSelection::kMemory;
+  // An allocating span in which the thread records nothing for this long waited (the setting
+  // wait_min_ns).
+  int64_t wait_min_ns = 1'000'000'000;
+  // The plans of other captures of the job, which this one may share; null: none are kept.
+  PlanCache* plans = nullptr;
+};
+
+struct Importer {
+  std::string_view name;  // xplane, hlo, plan_text, device_memory_profile, log
+  // True when the file name claims this format: in a folder, files that none claims are passed
+  // over.
+  bool (*claims)(std::string_view file_name);
+  // Hands every fact to `sink`. Throws Error, with a clear line, when the content is not of this
+  // format (nothing may have been handed over by then that would mislead: the job discards it all).
+  void (*import)(const Source& source, const ImportOptions& options, FactSink& sink);
+  // For a format that names don't tell, else null. In a folder, a file whose name is claimed is
+  // read when this is true of its content. `named`: the file itself was asked for; one whose name
+  // no other importer claims is read when this is true, whatever its name.
+  bool (*holds)(const Source& source, bool named) = nullptr;
+};
+
+}  // namespace oomdb
+
+#endif  // OOMDB_INGEST_BASE_IMPORTER_H_

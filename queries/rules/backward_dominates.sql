@@ -1,0 +1,64 @@
+-- id: backward_dominates
+-- title: Gradients and their temporaries take most of it
+-- rank: 150
+-- explained by: step_does_not_fit, compile_oom
+-- asks: Is backward the largest of the three roles at the heap peak of a step that does not fit?
+-- needs: a plan with a heap trace, and a capacity
+-- tags: oom, plan, backward
+-- severity: that of step_does_not_fit
+-- cause: The backward pass holds gradients of the size of the parameters, and temporaries of the
+--   size of activations. A copy of bf16 gradients in f32 doubles them.
+-- how to read: A role is inferred from JAX's name stacks: transpose( is backward, else jvp( is
+--   forward, and s8 or u8 scratch of a custom call is workspace. The role is named when it is the
+--   largest of the three and a fair share of the plan.
+-- next: oomdb query --db oom.db "SELECT fix, saving_bytes, needs_bytes, fits FROM remedies WHERE
+--   finding_id LIKE 'backward_dominates%'"
+-- says: {bytes:bytes} of the {peak_bytes:bytes} at the heap peak of {module_name} are gradients and
+--   their temporaries
+-- detail: {role_percent:%} of the heap peak is backward (inferred); forward {forward_bytes:bytes},
+--   backward {backward_bytes:bytes}, workspace {workspace_bytes:bytes}, other {other_bytes:bytes}.
+--   Gradients shrink when the parameters are sharded; their temporaries shrink with the
+--   micro-batch.
+-- columns:
+--   execution_id: the first execution that failed before launch
+--   severity: error when an execution failed, else warning
+--   evidence: inferred, since the role is
+--   bytes: bytes of the role backward at the heap peak (bytes)
+--   peak_bytes: temps live at the heap peak (bytes)
+--   forward_bytes: of these, kept for the backward pass (bytes)
+--   backward_bytes: of these, gradients and their temporaries (bytes)
+--   workspace_bytes: of these, scratch of library calls (bytes)
+--   other_bytes: the rest (bytes)
+--   role_percent: the role, as a share of the peak (per cent)
+CREATE VIEW backward_dominates AS
+SELECT r.* FROM leading_roles r WHERE r.role = 'backward';
+
+-- title: The largest backward buffers at the heap peak
+-- columns:
+--   kind: temp at the peak
+--   label: shape, operation and Python line
+--   bytes: bytes of the group (bytes)
+--   count: buffers in it
+CREATE VIEW backward_dominates_items AS
+SELECT g.*
+FROM leading_role_groups g
+WHERE g.role = 'backward'
+  AND g.position <= (SELECT s.setting FROM settings s WHERE s.name = 'items_max');
+
+-- title: How to hold fewer gradients
+-- columns:
+--   position: from 1, those that make it fit first
+--   saving_bytes: what it saves (bytes); NULL when it does not make the step smaller
+--   needs_bytes: plan and other arrays, less the saving (bytes)
+--   fits: 1 when that is within the capacity, 0 when not
+--   evidence: inferred
+CREATE VIEW backward_dominates_remedies AS
+SELECT
+  f.*,
+  ROW_NUMBER() OVER (
+    PARTITION BY f.module_id, f.device_id ORDER BY f.fits DESC NULLS LAST, f.preference
+  ) AS position,
+  'inferred' AS evidence
+FROM fit_remedies f
+WHERE f.leading_role = 'backward'
+  AND f.remedy IN ('shard_parameters', 'micro_batch', 'narrower_dtype');

@@ -1,0 +1,64 @@
+-- id: workspace_dominates
+-- title: Scratch memory of library calls takes most of it
+-- rank: 160
+-- explained by: step_does_not_fit, compile_oom
+-- asks: Is workspace the largest of the three roles at the heap peak of a step that does not fit?
+-- needs: a plan with a heap trace, and a capacity
+-- tags: oom, plan, workspace
+-- severity: that of step_does_not_fit
+-- cause: Library calls ask for scratch memory. It is usually small: on ROCm each hipBLASLt GEMM
+--   takes 64 MiB on gfx950.
+-- how to read: A role is inferred from JAX's name stacks: transpose( is backward, else jvp( is
+--   forward, and s8 or u8 scratch of a custom call is workspace. The role is named when it is the
+--   largest of the three and a fair share of the plan.
+-- next: oomdb query --db oom.db "SELECT fix, saving_bytes, needs_bytes, fits FROM remedies WHERE
+--   finding_id LIKE 'workspace_dominates%'"
+-- says: {bytes:bytes} of the {peak_bytes:bytes} at the heap peak of {module_name} are scratch of
+--   GEMM and convolution calls
+-- detail: {role_percent:%} of the heap peak is workspace (inferred); forward {forward_bytes:bytes},
+--   backward {backward_bytes:bytes}, workspace {workspace_bytes:bytes}, other {other_bytes:bytes}.
+--   It depends on the algorithm that the library picked, not on the model; the calls are named
+--   below.
+-- columns:
+--   execution_id: the first execution that failed before launch
+--   severity: error when an execution failed, else warning
+--   evidence: inferred, since the role is
+--   bytes: bytes of the role workspace at the heap peak (bytes)
+--   peak_bytes: temps live at the heap peak (bytes)
+--   forward_bytes: of these, kept for the backward pass (bytes)
+--   backward_bytes: of these, gradients and their temporaries (bytes)
+--   workspace_bytes: of these, scratch of library calls (bytes)
+--   other_bytes: the rest (bytes)
+--   role_percent: the role, as a share of the peak (per cent)
+CREATE VIEW workspace_dominates AS
+SELECT r.* FROM leading_roles r WHERE r.role = 'workspace';
+
+-- title: The largest workspace buffers at the heap peak
+-- columns:
+--   kind: temp at the peak
+--   label: shape, operation and Python line
+--   bytes: bytes of the group (bytes)
+--   count: buffers in it
+CREATE VIEW workspace_dominates_items AS
+SELECT g.*
+FROM leading_role_groups g
+WHERE g.role = 'workspace'
+  AND g.position <= (SELECT s.setting FROM settings s WHERE s.name = 'items_max');
+
+-- title: How to use less scratch
+-- columns:
+--   position: from 1, those that make it fit first
+--   saving_bytes: what it saves (bytes); NULL when it does not make the step smaller
+--   needs_bytes: plan and other arrays, less the saving (bytes)
+--   fits: 1 when that is within the capacity, 0 when not
+--   evidence: inferred
+CREATE VIEW workspace_dominates_remedies AS
+SELECT
+  f.*,
+  ROW_NUMBER() OVER (
+    PARTITION BY f.module_id, f.device_id ORDER BY f.fits DESC NULLS LAST, f.preference
+  ) AS position,
+  'inferred' AS evidence
+FROM fit_remedies f
+WHERE f.leading_role = 'workspace'
+  AND f.remedy IN ('less_workspace');
