@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 // The rises of the floor, which is the least from each start on.
@@ -161,4 +161,4 @@ void ModuleStartsBuilder::AddSurvivors(const std::vector<Start>& starts,
   }
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest

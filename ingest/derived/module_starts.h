@@ -12,7 +12,7 @@
 
 #include "ingest/base/facts.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 // A start whose floor stands above that of the start before. The floor of a start is the least that
 // is in use at it or at any later one: what is never given back.
@@ -79,6 +79,6 @@ class ModuleStartsBuilder {
   std::map<Index, std::vector<Allocation>> allocations_;  // By allocator.
 };
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest
 
 #endif  // OOMDB_INGEST_DERIVED_MODULE_STARTS_H_
