@@ -33,7 +33,8 @@ class Problems : public IngestObserver {
 
 Database OpenCaptures(const std::vector<std::string>& paths, const std::string& file,
                       const SettingOverrides& settings, ExitCode& exit_code,
-                      const std::optional<std::string>& run, const ByteObserver& standard_input) {
+                      const std::optional<std::string>& run, const ByteObserver& standard_input,
+                      bool every_run) {
   if (paths.empty()) {
     if (file.empty()) {
       throw Error("nothing to compare: name captures, a folder or --db FILE", ExitCode::kUsage);
@@ -41,15 +42,17 @@ Database OpenCaptures(const std::vector<std::string>& paths, const std::string& 
     return Database::OpenReadOnly(file, Catalogue::Get().views(), settings);
   }
   Database database = Database::ThrowawayWithLazyViews(Catalogue::Get().views(), settings);
-  AddCaptures(database, paths, exit_code, run, standard_input);
+  AddCaptures(database, paths, exit_code, run, standard_input, every_run);
   return database;
 }
 
 void AddCaptures(Database& database, const std::vector<std::string>& paths, ExitCode& exit_code,
-                 const std::optional<std::string>& run, const ByteObserver& standard_input) {
+                 const std::optional<std::string>& run, const ByteObserver& standard_input,
+                 bool every_run) {
   IngestRequest request;
   request.paths = paths;
   request.run = run;
+  request.runs_from_paths = every_run;
   request.standard_input = standard_input;
   Problems problems;
   const IngestTotals totals = IngestPaths(database, request, problems, &StopRequested());
@@ -65,6 +68,13 @@ std::vector<std::string> RunNames(Database& database) {
   for (const Record& run : ReadView(database, "run_summaries", {}, "run"))
     names.push_back(run.Text("run"));
   return names;
+}
+
+std::vector<std::string> ContentsOf(Database& database, const std::string& run) {
+  std::vector<std::string> hashes;
+  for (const Record& row : ReadView(database, "captures", {{"run", run}}, "content_hash"))
+    hashes.push_back(row.Text("content_hash"));
+  return hashes;
 }
 
 void CheckRun(Database& database, const std::string& run) {

@@ -175,6 +175,7 @@ class Page {
     const std::string sentence = Sentence();
     for (const std::string& line : look.fit ? Wrap(sentence, look.width) : std::vector{sentence})
       out << Paint(Style::kBold, line, look.color) << '\n';
+    if (NoDifference()) out << "no difference between the error logs: what failed is the same\n";
     WriteNotes(out);
     // What the sentence is about first.
     std::vector<std::string> order = {common_, new_.main_stage, base_.main_stage, "compile", "run",
@@ -253,6 +254,19 @@ class Page {
           fmt::format("; the most is {} in {}", BytesOrDash(largest.new_bytes), Group(largest));
     }
     return sentence + fmt::format("; {} {}", base_.name, WithoutFailure(base_));
+  }
+
+  // All stages, not only the one that the sentence is about.
+  bool NoDifference() const {
+    const auto of = [](const RunFailures& run) {
+      std::map<std::string, std::string> modules;
+      for (const auto& [stage, failure] : run.stages) modules[stage] = failure.module_name;
+      return modules;
+    };
+    // Without a figure nothing is known to be the same.
+    return !differences_.empty() && of(base_) == of(new_) &&
+           std::all_of(differences_.begin(), differences_.end(),
+                       [](const auto& d) { return d.change == "same"; });
   }
 
   bool Alike(const std::string& stage) const {

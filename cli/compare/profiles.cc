@@ -76,7 +76,7 @@ bool HoldOnlyProfiles(Database& database, const std::string& base, const std::st
 }
 
 void CompareProfiles(Database& database, const std::string& base, const std::string& changed,
-                     size_t top, Output& output) {
+                     size_t top, Output& output, const std::string& first) {
   const Rows rows = ReadTable(database, "profile_comparison", kColumns,
                               {{"base_run", base}, {"new_run", changed}}, kOrder);
   const TableOptions look = output.table_options();
@@ -87,6 +87,7 @@ void CompareProfiles(Database& database, const std::string& base, const std::str
   }
   const std::vector<Difference> lines = ReadGrowth(Records(rows));
   const auto [base_name, new_name] = ShortNames(base, changed);
+  if (!first.empty()) output.stream() << Paint(Style::kBold, first, look.color) << '\n';
   output.stream() << Paint(Style::kBold, Sentence(lines, base_name, new_name), look.color)
                   << "\n\n";
   std::vector<std::vector<Cell>> table;

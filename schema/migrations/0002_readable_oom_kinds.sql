@@ -1,3 +1,33 @@
+-- A content may be a capture of several runs: unique is the two together. SQLite drops no constraint,
+-- so the table is made anew; not renamed, which would look at every view.
+CREATE TEMP TABLE captures_before AS SELECT * FROM main.captures;
+DROP TABLE main.captures;
+CREATE TABLE captures (
+  capture_id INTEGER PRIMARY KEY,
+  run TEXT,
+  host TEXT,
+  process_index INTEGER,
+  path TEXT NOT NULL,
+  content_hash TEXT NOT NULL,
+  bytes INTEGER NOT NULL,
+  kind TEXT NOT NULL CHECK (kind IN ('xplane', 'hlo', 'xla_dump', 'oom_log', 'device_memory_profile')),
+  status TEXT NOT NULL CHECK (status IN ('complete', 'truncated')),
+  format_note TEXT,
+  jax_version TEXT,
+  started_unix_ns INTEGER,
+  duration_ns INTEGER,
+  ingested_unix_ns INTEGER NOT NULL,
+  ingester_version TEXT NOT NULL,
+  UNIQUE (content_hash, run)
+) STRICT;
+INSERT INTO captures
+SELECT
+  capture_id, run, host, process_index, path, content_hash, bytes, kind, status, format_note,
+  jax_version, started_unix_ns, duration_ns, ingested_unix_ns, ingester_version
+FROM temp.captures_before;
+DROP TABLE temp.captures_before;
+CREATE INDEX captures_by_run ON captures (run, host);
+
 -- oom_events.kind becomes a readable name (oom_kinds says what each means); the code of the form
 -- that stood there goes to the new column `form`.
 ALTER TABLE oom_events ADD COLUMN form TEXT;
