@@ -55,10 +55,12 @@ TEST_F(CheckVerbTest, AnUnchangedProgramPasses) {
   }
   // Two folders, of one content.
   ASSERT_EQ(Shell("mkdir a b; cp run.log a; cp run.log b").exit_code, 0);
-  EXPECT_EQ(Oomdb("check a b --baseline a --run b --max-regression 0%").exit_code, 0);
+  EXPECT_EQ(Oomdb("check a/run.log b/run.log --baseline a --run b --max-regression 0%").exit_code,
+            0);
   // What is not the same, and has no number, is no pass.
   Write("b/run.log", "step 0\nstep 7\n");
-  EXPECT_EQ(Oomdb("check a b --baseline a --run b --max-regression 0%").exit_code, 1);
+  EXPECT_EQ(Oomdb("check a/run.log b/run.log --baseline a --run b --max-regression 0%").exit_code,
+            1);
 }
 
 TEST_F(CheckVerbTest, ErrorLogsRegress) {
@@ -71,7 +73,7 @@ TEST_F(CheckVerbTest, ErrorLogsRegress) {
   Write("more/run.log", log("22.00", "6.52"));
   Write("fine/run.log", "step 0\n");
   const auto check = [this](const std::string& baseline, const std::string& run) {
-    return Oomdb("check " + baseline + " " + run + " --baseline " + baseline +
+    return Oomdb("check " + baseline + "/run.log " + run + "/run.log --baseline " + baseline +
                  " --max-regression 5%");
   };
   EXPECT_EQ(check("main", "same").exit_code, 0);

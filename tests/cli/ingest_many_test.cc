@@ -101,11 +101,11 @@ TEST_F(IngestManyTest, TheManifestNamesRunsHostsAndLabels) {
   EXPECT_EQ(Ask("SELECT COUNT(*) FROM run_labels WHERE name = 'note, long' AND label = 'said "
                 "' || char(34) || 'so' || char(34)"),
             "1");
-  // Named again: what the manifest says now holds.
+  // Named again: what the manifest says now holds, where that is asked for.
   Write("runs/runs.csv", "path,run,host,batch\none/1003.xplane.pb,r9,h9,64\n");
-  EXPECT_EQ(Oomdb("ingest --db oom.db --manifest runs/runs.csv").exit_code, 0);
+  EXPECT_EQ(Oomdb("ingest --db oom.db --manifest runs/runs.csv --rename").exit_code, 0);
   EXPECT_EQ(Ask("SELECT run, host FROM captures WHERE run NOT IN ('r2')"), "r9,h9");
-  EXPECT_EQ(Ask("SELECT label FROM run_labels WHERE run = 'r9'"), "64");
+  EXPECT_EQ(Ask("SELECT label FROM run_labels WHERE run = 'r9' AND name = 'batch'"), "64");
 }
 
 TEST_F(IngestManyTest, AManifestAndPathsGoTogetherAndOneIsNeeded) {
