@@ -15,33 +15,36 @@
 #include "render/units.h"
 #include "schema/query.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 namespace {
 
 // What is looked at of a view with a column run: the run that is asked for; else all but the one
 // that is compared with. In the order of `order`.
-std::vector<Record> InScope(Database& database, std::string_view view, const GateLimits& limits,
-                            std::string_view order) {
-  const auto or_null = [](const std::string& text) { return text.empty() ? Value() : Value(text); };
-  return ReadViewWhere(
+std::vector<schema::Record> InScope(schema::Database& database, std::string_view view,
+                                    const GateLimits& limits, std::string_view order) {
+  const auto or_null = [](const std::string& text) {
+    return text.empty() ? schema::Value() : schema::Value(text);
+  };
+  return schema::ReadViewWhere(
       database, view,
       "(:run IS NULL OR run = :run) AND (:baseline IS NULL OR run IS NULL OR run <> :baseline)",
       {{"run", or_null(limits.run)}, {"baseline", or_null(limits.baseline)}}, order);
 }
 
-std::string Name(const Record& row, std::string_view column) {
+std::string Name(const schema::Record& row, std::string_view column) {
   return row.IsNull(column) ? "-" : row.Text(column);
 }
 
 // Two sizes of one sentence; in bytes where rounded they would look alike.
 std::pair<std::string, std::string> Sizes(int64_t found, int64_t limit) {
-  if (HumanBytes(found) != HumanBytes(limit)) return {HumanBytes(found), HumanBytes(limit)};
+  if (render::HumanBytes(found) != render::HumanBytes(limit))
+    return {render::HumanBytes(found), render::HumanBytes(limit)};
   return {fmt::format("{} bytes", found), fmt::format("{} bytes", limit)};
 }
 
-void CheckBudget(Database& database, const GateLimits& limits, GateReport& report) {
+void CheckBudget(schema::Database& database, const GateLimits& limits, GateReport& report) {
   bool any = false;
-  for (const Record& row : InScope(database, "gate_modules", limits, "run, module_name")) {
+  for (const schema::Record& row : InScope(database, "gate_modules", limits, "run, module_name")) {
     if (row.IsNull("plan_bytes")) continue;
     any = true;
     const std::string module = Name(row, "module_name"), run = Name(row, "run");
@@ -56,10 +59,10 @@ void CheckBudget(Database& database, const GateLimits& limits, GateReport& repor
   if (!any) report.unchecked.push_back({"budget", "", "no module with a buffer assignment"});
 }
 
-void CheckGrowth(Database& database, const GateLimits& limits, GateReport& report) {
-  const std::vector<Record> found =
+void CheckGrowth(schema::Database& database, const GateLimits& limits, GateReport& report) {
+  const std::vector<schema::Record> found =
       InScope(database, "gate_devices", limits, "run, host, device, content_hash");
-  for (const Record& row : found) {
+  for (const schema::Record& row : found) {
     const std::string module = Name(row, "module_name");
     const std::string where = fmt::format("{} / {} device {}", Name(row, "run"), Name(row, "host"),
                                           row.Integer("device"));
@@ -94,13 +97,15 @@ std::string AboveLimit(const std::string& subject, const char* verb, int64_t now
 }
 
 // Their modules' peaks. Returns the runs of which some module could be compared.
-std::set<std::string> CheckPeaks(Database& database, const GateLimits& limits, GateReport& report) {
+std::set<std::string> CheckPeaks(schema::Database& database, const GateLimits& limits,
+                                 GateReport& report) {
   std::map<std::string, int64_t> base;
-  for (const Record& row : ReadView(database, "gate_modules", {{"run", limits.baseline}})) {
+  for (const schema::Record& row :
+       schema::ReadView(database, "gate_modules", {{"run", limits.baseline}})) {
     if (const auto peak = row.MaybeInteger("peak_bytes")) base[row.Text("module_name")] = *peak;
   }
   std::set<std::string> compared;
-  for (const Record& row : InScope(database, "gate_modules", limits, "run, module_name")) {
+  for (const schema::Record& row : InScope(database, "gate_modules", limits, "run, module_name")) {
     const std::string module = row.Text("module_name"), run = Name(row, "run");
     const auto before = base.find(module);
     const std::optional<int64_t> peak = row.MaybeInteger("peak_bytes");
@@ -116,15 +121,15 @@ std::set<std::string> CheckPeaks(Database& database, const GateLimits& limits, G
 // What the error logs of a run say, by stage.
 struct LoggedFailures {
   bool has_log = false;
-  std::map<std::string, Record> stages;
+  std::map<std::string, schema::Record> stages;
 };
 
-LoggedFailures ReadLoggedFailures(Database& database, const std::string& run) {
+LoggedFailures ReadLoggedFailures(schema::Database& database, const std::string& run) {
   LoggedFailures failures;
-  for (const Record& row : ReadView(database, "run_summaries", {{"run", run}}))
+  for (const schema::Record& row : schema::ReadView(database, "run_summaries", {{"run", run}}))
     failures.has_log = row.Integer("log_count") > 0;
   if (!failures.has_log) return failures;
-  for (Record& row : ReadView(database, "stage_failures", {{"run", run}})) {
+  for (schema::Record& row : schema::ReadView(database, "stage_failures", {{"run", run}})) {
     const std::string stage = row.Text("stage");
     failures.stages.emplace(stage, std::move(row));
   }
@@ -134,8 +139,8 @@ LoggedFailures ReadLoggedFailures(Database& database, const std::string& run) {
 // Of a stage in which both fail: what a program needs, else what it is short of; the request that
 // happened to fail while running only tells that nothing changed, where it is the same. nullopt:
 // they can't be compared.
-std::optional<std::string> FailureAboveLimit(const std::string& stage, const Record& now,
-                                             const Record& before, const std::string& run,
+std::optional<std::string> FailureAboveLimit(const std::string& stage, const schema::Record& now,
+                                             const schema::Record& before, const std::string& run,
                                              const GateLimits& limits) {
   const bool program = stage == "compile" || stage == "chip";
   const auto needs = now.MaybeInteger("needed_bytes"), needed = before.MaybeInteger("needed_bytes");
@@ -148,7 +153,7 @@ std::optional<std::string> FailureAboveLimit(const std::string& stage, const Rec
 }
 
 // Returns whether something could be compared.
-bool CheckFailures(Database& database, const std::string& run, const LoggedFailures& base,
+bool CheckFailures(schema::Database& database, const std::string& run, const LoggedFailures& base,
                    const GateLimits& limits, GateReport& report) {
   const LoggedFailures found = ReadLoggedFailures(database, run);
   if (!base.has_log || !found.has_log) return false;
@@ -178,7 +183,7 @@ bool CheckFailures(Database& database, const std::string& run, const LoggedFailu
   return compared;
 }
 
-void CheckRegression(Database& database, const GateLimits& limits, GateReport& report) {
+void CheckRegression(schema::Database& database, const GateLimits& limits, GateReport& report) {
   std::set<std::string> compared = CheckPeaks(database, limits, report);
   const LoggedFailures base = ReadLoggedFailures(database, limits.baseline);
   const std::vector<std::string> contents = ContentsOf(database, limits.baseline);
@@ -200,9 +205,9 @@ void CheckRegression(Database& database, const GateLimits& limits, GateReport& r
   }
 }
 
-void CheckFindings(Database& database, const GateLimits& limits, GateReport& report) {
+void CheckFindings(schema::Database& database, const GateLimits& limits, GateReport& report) {
   bool any = false;
-  for (const Record& row :
+  for (const schema::Record& row :
        InScope(database, "findings", limits, "run, host, severity, rule, finding_id")) {
     const std::string severity = row.Text("severity"), rule = row.Text("rule");
     if (severity != "error" && severity != limits.fail_on) continue;
@@ -211,7 +216,7 @@ void CheckFindings(Database& database, const GateLimits& limits, GateReport& rep
     report.cases.push_back(
         {"fail-on", fmt::format("{} ({})", rule, where),
          fmt::format("{} {} of {}: {} ({}); findings of severity {} or worse are not allowed",
-                     severity, rule, where, HumanizeSentence(row.Text("title")),
+                     severity, rule, where, render::HumanizeSentence(row.Text("title")),
                      row.Text("evidence"), limits.fail_on)});
   }
   if (!any)
@@ -219,7 +224,7 @@ void CheckFindings(Database& database, const GateLimits& limits, GateReport& rep
         {"fail-on", fmt::format("no finding of {} or worse", limits.fail_on), ""});
 }
 
-void RequireRun(Database& database, const std::string& run, std::string_view what) {
+void RequireRun(schema::Database& database, const std::string& run, std::string_view what) {
   if (run.empty()) return;
   const std::vector<std::string> runs = RunNames(database);
   if (std::find(runs.begin(), runs.end(), run) == runs.end())
@@ -230,7 +235,7 @@ void RequireRun(Database& database, const std::string& run, std::string_view wha
 // them visible. The two of the basic plane that are no characters go too.
 std::string Xml(std::string_view text) {
   std::string out;
-  const std::string clean = Sanitize(text);
+  const std::string clean = render::Sanitize(text);
   for (size_t i = 0; i < clean.size(); ++i) {
     const std::string_view rest = std::string_view(clean).substr(i, 3);
     if (rest == "\xef\xbf\xbe" || rest == "\xef\xbf\xbf") {
@@ -272,17 +277,17 @@ double ParsePercent(std::string_view text, std::string_view what) {
   return percent;
 }
 
-SettingOverrides GateSettings(const GateLimits& limits) {
-  SettingOverrides overrides;
+schema::SettingOverrides GateSettings(const GateLimits& limits) {
+  schema::SettingOverrides overrides;
   if (!limits.max_growth_bytes.has_value()) return overrides;
-  Database defaults = Database::Throwaway({});
+  schema::Database defaults = schema::Database::Throwaway({});
   // Not the limit itself: what is just within it shall not make a finding either.
-  if (*limits.max_growth_bytes < SettingOf(defaults, "growth_min_bytes"))
+  if (*limits.max_growth_bytes < schema::SettingOf(defaults, "growth_min_bytes"))
     overrides["growth_min_bytes"] = *limits.max_growth_bytes + 1;
   return overrides;
 }
 
-GateReport RunGates(Database& database, const GateLimits& limits) {
+GateReport RunGates(schema::Database& database, const GateLimits& limits) {
   RequireRun(database, limits.run, "--run");
   RequireRun(database, limits.baseline, "--baseline");
   GateReport report;
@@ -316,4 +321,4 @@ std::string JUnitXml(const GateReport& report) {
   return xml + "  </testsuite>\n</testsuites>\n";
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::cli

@@ -8,17 +8,19 @@
 #include "cli/options.h"
 #include "schema/database.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 
 // Whether both runs have captures, all of them device memory profiles.
-bool HoldOnlyProfiles(Database& database, const std::string& base, const std::string& changed);
+bool HoldOnlyProfiles(schema::Database& database, const std::string& base,
+                      const std::string& changed);
 
 // Writes what each Python line holds more or less in run `changed`: for people a sentence and the
 // `top` largest differences, else all as rows. Of several profiles of a run and host the last
 // counts. For people `first`, where it is not empty, is a line above all.
-void CompareProfiles(Database& database, const std::string& base, const std::string& changed,
-                     size_t top, Output& output, const std::string& first);
+void CompareProfiles(schema::Database& database, const std::string& base,
+                     const std::string& changed, size_t top, Output& output,
+                     const std::string& first);
 
-}  // namespace oomdb
+}  // namespace oomdb::cli
 
 #endif  // OOMDB_CLI_COMPARE_PROFILES_H_

@@ -20,7 +20,7 @@
 #include "ingest/source/source.h"
 #include "schema/query.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 namespace {
 
 namespace fs = std::filesystem;
@@ -66,7 +66,7 @@ bool IsPipe(const IngestTask& task) {
 
 class Job {
  public:
-  Job(Database& database, const IngestRequest& request, IngestObserver& observer,
+  Job(schema::Database& database, const IngestRequest& request, IngestObserver& observer,
       const std::atomic<bool>* stop)
       : database_(database),
         request_(request),
@@ -76,7 +76,7 @@ class Job {
         options_(request.options),
         group_(database) {
     // What counts as a wait is decided while reading, by the database's own threshold.
-    options_.wait_min_ns = SettingOf(database, "wait_min_ns");
+    options_.wait_min_ns = schema::SettingOf(database, "wait_min_ns");
   }
 
   IngestTotals Run() {
@@ -116,7 +116,7 @@ class Job {
   std::set<std::string> KnownHashes() {
     std::set<std::string> known;
     if (request_.threads < 2) return known;
-    for (const Record& capture : ReadView(database_, "captures"))
+    for (const schema::Record& capture : schema::ReadView(database_, "captures"))
       known.insert(capture.Text("content_hash"));
     return known;
   }
@@ -125,8 +125,8 @@ class Job {
   struct Outcome {
     enum Kind { kStored, kRejected, kPassedOver } kind;
     const IngestTask* task;
-    CaptureSummary summary;  // kStored
-    std::string reason;      // Else.
+    schema::CaptureSummary summary;  // kStored
+    std::string reason;              // Else.
   };
 
   void Note(Outcome outcome) {
@@ -172,7 +172,7 @@ class Job {
           task.path.empty() ? outcome.reason : WithPath(task.path, outcome.reason);
       observer_.Rejected(task.path, origin.empty() ? reason : origin + ": " + reason);
     } else {
-      const CaptureSummary& summary = outcome.summary;
+      const schema::CaptureSummary& summary = outcome.summary;
       ++totals_.stored;
       totals_.already_there += summary.already_there;
       totals_.truncated += summary.truncated;
@@ -239,7 +239,7 @@ class Job {
   }
 
   void StoreDump(const IngestTask& task, const ReadCapture& read) {
-    const Dump& dump = *read.dump;
+    const ingest::Dump& dump = *read.dump;
     if (!dump.modules.empty() || dump.failed_unnamed) {
       Store(task, read, nullptr);
     } else if (!dump.issues.empty()) {
@@ -257,7 +257,7 @@ class Job {
     if (read.source != nullptr && read.source->size() == 0)
       throw Error("standard input is empty: a capture or a log was expected");
     std::string reasons;
-    for (const Importer& importer : Importers()) {
+    for (const ingest::Importer& importer : ingest::Importers()) {
       try {
         Store(task, read, &importer);
         return;
@@ -270,17 +270,17 @@ class Job {
     throw Error(fmt::format("standard input is not in a format that oomdb reads ({})", reasons));
   }
 
-  static std::vector<std::string> RunsOf(const std::vector<KnownCapture>& captures) {
+  static std::vector<std::string> RunsOf(const std::vector<schema::KnownCapture>& captures) {
     std::vector<std::string> runs;
-    for (const KnownCapture& capture : captures) runs.push_back(capture.run.value_or("-"));
+    for (const schema::KnownCapture& capture : captures) runs.push_back(capture.run.value_or("-"));
     return runs;
   }
 
   // Which of the captures of a content is meant; null: none, it is to be one of another run.
   // `named`: the path's run, which is not asked for, but tells what is meant.
-  const KnownCapture* Meant(const std::vector<KnownCapture>& known, const IngestItem& item,
-                            const std::optional<std::string>& asked, const std::string& named,
-                            const std::string& path) const {
+  const schema::KnownCapture* Meant(const std::vector<schema::KnownCapture>& known,
+                                    const IngestItem& item, const std::optional<std::string>& asked,
+                                    const std::string& named, const std::string& path) const {
     const auto find = [&known](const auto& is_it) {
       const auto found = std::find_if(known.begin(), known.end(), is_it);
       return found == known.end() ? nullptr : &*found;
@@ -289,7 +289,7 @@ class Job {
     if (const auto* own = find([&](const auto& one) { return one.run == run; })) return own;
     if (known.empty() || (asked.has_value() && !request_.rename)) return nullptr;
     if (known.size() == 1) return &known.front();
-    const auto is_there = [&path](const KnownCapture& one) { return one.path == path; };
+    const auto is_there = [&path](const schema::KnownCapture& one) { return one.path == path; };
     const auto there = std::count_if(known.begin(), known.end(), is_there);
     if (there == 1) return find(is_there);
     if (asked.has_value()) {
@@ -305,10 +305,10 @@ class Job {
     return there > 1 ? find(is_there) : &known.front();
   }
 
-  void Store(const IngestTask& task, const ReadCapture& read, const Importer* importer) {
+  void Store(const IngestTask& task, const ReadCapture& read, const ingest::Importer* importer) {
     const IngestItem& item = items_[task.item];
-    const CaptureNames names = NamesFromPath(task.path);
-    CaptureSource description;
+    const ingest::CaptureNames names = ingest::NamesFromPath(task.path);
+    schema::CaptureSource description;
     description.path = AbsolutePath(task.path);
     description.content_hash = read.content_hash;
     description.bytes = read.bytes();
@@ -318,10 +318,10 @@ class Job {
     description.compression = read.compression();
     const std::optional<std::string> asked = request_.runs_from_paths ? description.run : item.run;
 
-    CaptureWriter writer(database_, description, stop_, &group_);
-    const std::vector<KnownCapture> known = writer.KnownCaptures();
-    CaptureSummary summary;
-    if (const KnownCapture* const capture =
+    schema::CaptureWriter writer(database_, description, stop_, &group_);
+    const std::vector<schema::KnownCapture> known = writer.KnownCaptures();
+    schema::CaptureSummary summary;
+    if (const schema::KnownCapture* const capture =
             Meant(known, item, asked, names.run, description.path)) {
       summary = writer.CommitKnown(capture->capture_id, asked, item.host, item.labels);
       const bool elsewhere = capture->run != names.run && capture->path != description.path;
@@ -339,15 +339,15 @@ class Job {
     Note({Outcome::kStored, &task, std::move(summary), ""});
   }
 
-  Database& database_;
+  schema::Database& database_;
   const IngestRequest& request_;
   const std::vector<IngestItem> items_;
   IngestObserver& observer_;
   const std::atomic<bool>* const stop_;
-  PlanCache plans_;
-  ImportOptions options_;
+  ingest::PlanCache plans_;
+  ingest::ImportOptions options_;
   IngestTotals totals_;
-  WriteGroup group_;
+  schema::WriteGroup group_;
   std::vector<Outcome> outcomes_;  // Of the group.
   // Whether something was stored or rejected in the folder at hand; folders follow one another.
   bool found_in_folder_ = false;
@@ -355,8 +355,8 @@ class Job {
 
 }  // namespace
 
-std::string NoOomFound(const CaptureSummary& summary) {
-  for (const IssueFact& issue : summary.issues) {
+std::string NoOomFound(const schema::CaptureSummary& summary) {
+  for (const ingest::IssueFact& issue : summary.issues) {
     if (issue.what == "no_oom_found") return issue.detail;
   }
   return "";
@@ -368,9 +368,9 @@ ExitCode IngestTotals::exit_code() const {
   return truncated + damaged > 0 ? ExitCode::kPartial : ExitCode::kClean;
 }
 
-IngestTotals IngestPaths(Database& database, const IngestRequest& request, IngestObserver& observer,
-                         const std::atomic<bool>* stop) {
+IngestTotals IngestPaths(schema::Database& database, const IngestRequest& request,
+                         IngestObserver& observer, const std::atomic<bool>* stop) {
   return Job(database, request, observer, stop).Run();
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::cli

@@ -15,7 +15,7 @@
 #include "schema/capture_writer.h"
 #include "schema/database.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 
 // A path and what is known of it beyond what it says itself.
 struct IngestItem {
@@ -39,10 +39,10 @@ struct IngestRequest {
   bool rename = false;
   // The run in a path is as good as one that is given: for who compares paths.
   bool runs_from_paths = false;
-  ImportOptions options;
+  ingest::ImportOptions options;
   // That read; from 2 on, ahead of the one that stores. What is stored is the same.
   int threads = 1;
-  ByteObserver standard_input;  // Sees what "-" reads, as it arrives.
+  ingest::ByteObserver standard_input;  // Sees what "-" reads, as it arrives.
 };
 
 // Hears of each file as it is done, in the order in which they are named.
@@ -51,7 +51,7 @@ class IngestObserver {
   virtual ~IngestObserver() = default;
   // Of what was already there, and nothing new said of it, `summary` has no `other_runs`, but when
   // the path names another run and is not the one that it was read from.
-  virtual void Stored(const std::string& path, const CaptureSummary& summary) = 0;
+  virtual void Stored(const std::string& path, const schema::CaptureSummary& summary) = 0;
   // `reason` names the path.
   virtual void Rejected(const std::string& path, const std::string& reason) = 0;
   // In a folder, and nothing that we read.
@@ -62,7 +62,7 @@ class IngestObserver {
 };
 
 // What is to be said of a log without a failure; empty for all other captures.
-std::string NoOomFound(const CaptureSummary& summary);
+std::string NoOomFound(const schema::CaptureSummary& summary);
 
 struct IngestTotals {
   int64_t stored = 0;         // Captures that are in the database now, truncated ones included...
@@ -80,9 +80,9 @@ struct IngestTotals {
 // Each capture is stored whole or not at all, in sorted order per item; small ones are committed
 // together, and heard of then. Throws Error only for what concerns the database; a file that can't
 // be read is rejected.
-IngestTotals IngestPaths(Database& database, const IngestRequest& request, IngestObserver& observer,
-                         const std::atomic<bool>* stop = nullptr);
+IngestTotals IngestPaths(schema::Database& database, const IngestRequest& request,
+                         IngestObserver& observer, const std::atomic<bool>* stop = nullptr);
 
-}  // namespace oomdb
+}  // namespace oomdb::cli
 
 #endif  // OOMDB_CLI_INGEST_JOB_H_
