@@ -19,8 +19,13 @@
 --   error log: the device has {capacity_bytes:bytes} (error log)
 --   setting: the capacity was set to {capacity_bytes:bytes}
 --   device memory: the device has {capacity_bytes:bytes}
+-- words capacity_how by capacity_source:
+--   pool: measured
+--   error log: read
+--   setting: as set
+--   device memory: inferred
 -- says: {label} does not fit: it needs {bytes:bytes}, {capacity_known}
--- detail: Short by {short_bytes:bytes} (plan read, capacity {capacity_evidence}).
+-- detail: Short by {short_bytes:bytes} (plan read, capacity {capacity_how}).
 --   (any_failed?{failed_count:n} of {execution_count:n} executions failed before launch (measured).
 --   |(never_ran?It never ran in this capture. ))The plan (read): parameters
 --   {parameter_bytes:bytes}, outputs {output_bytes:bytes}, constants {constant_bytes:bytes}, temps
