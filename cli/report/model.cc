@@ -98,7 +98,7 @@ class Reader {
                                   .largest_plan_bytes = row.Integer("largest_plan_bytes")});
     }
     if (report_.captures.empty()) ThrowNoCapture();
-    NameCaptures();
+    NameReportCaptures(&report_.captures);
     if (!scope_.capture.empty()) KeepAsked();
     for (const schema::Record& row :
          schema::ReadViewWhere(database_, "ingest_issues", "severity <> 'info'", {},
@@ -110,31 +110,6 @@ class Reader {
       c->damaged = c->damaged || severity == "error";
       c->issues.push_back(severity + ": " + row.Text("detail") +
                           (count > 1 ? fmt::format(" (× {})", count) : ""));
-    }
-  }
-
-  void NameCaptures() {
-    std::map<std::string, std::vector<ReportCapture*>> alike;
-    for (ReportCapture& c : report_.captures) {
-      c.name = c.run.empty() && c.host.empty() ? c.path
-               : c.host.empty()                ? c.run
-               : c.run.empty()                 ? c.host
-                                               : c.run + " / " + c.host;
-      alike[c.name].push_back(&c);
-    }
-    for (const auto& [name, captures] : alike) {
-      if (captures.size() < 2) continue;
-      std::vector<std::string> paths;
-      for (const ReportCapture* c : captures) paths.push_back(c->path);
-      const std::vector<std::string> parts = DifferingParts(paths);
-      std::map<std::string, int> uses;
-      for (const std::string& part : parts) ++uses[part];
-      for (size_t i = 0; i < captures.size(); ++i) {
-        // One file that was read again when it had become another.
-        captures[i]->name = uses[parts[i]] == 1
-                                ? parts[i]
-                                : fmt::format("{} (capture {})", name, captures[i]->capture_id);
-      }
     }
   }
 
@@ -234,6 +209,29 @@ class Reader {
 };
 
 }  // namespace
+
+void NameReportCaptures(std::vector<ReportCapture>* captures) {
+  std::map<std::string, std::vector<ReportCapture*>> by_name;
+  for (ReportCapture& c : *captures) {
+    c.name = c.run.empty() && c.host.empty() ? c.path
+             : c.host.empty()                ? c.run
+             : c.run.empty()                 ? c.host
+                                             : c.run + " / " + c.host;
+    by_name[c.name].push_back(&c);
+  }
+  for (const auto& [name, alike] : by_name) {
+    if (alike.size() < 2) continue;
+    std::vector<std::string> paths;
+    for (const ReportCapture* c : alike) paths.push_back(c->path);
+    const std::vector<std::string> parts = DifferingParts(paths);
+    for (size_t i = 0; i < alike.size(); ++i) {
+      // One file that was read again when it had become another.
+      alike[i]->name = std::count(paths.begin(), paths.end(), paths[i]) == 1
+                           ? parts[i]
+                           : fmt::format("{} (capture {})", name, alike[i]->capture_id);
+    }
+  }
+}
 
 const ReportCapture* Report::CaptureOf(int64_t capture_id) const {
   for (const ReportCapture& c : captures) {

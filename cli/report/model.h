@@ -232,6 +232,9 @@ struct ReportScope {
                        // that ran, else the largest.
 };
 
+// Gives each its name.
+void NameReportCaptures(std::vector<ReportCapture>* captures);
+
 // Throws Error (kUsage) when the scope names nothing that is there; nearest names are offered.
 Report ReadReport(schema::Database& database, const ReportScope& scope);
 

@@ -111,7 +111,7 @@ judged AS (
         THEN 0
     END AS steady
   FROM stepped s
-  WHERE s.place IS NOT DISTINCT FROM s.first_place
+  WHERE (s.place = s.first_place OR (s.place IS NULL AND s.first_place IS NULL))
 )
 SELECT
   j.capture_id,

@@ -67,7 +67,8 @@ SELECT
   CASE WHEN p.status = 'complete' AND p.execution_count = 0 THEN 1 ELSE 0 END AS never_ran
 FROM over_capacity_peaks p
 LEFT JOIN over_capacity_list l
-  ON l.module_id = p.module_id AND l.device_id IS NOT DISTINCT FROM p.device_id;
+  ON l.module_id = p.module_id
+  AND (l.device_id = p.device_id OR (l.device_id IS NULL AND p.device_id IS NULL));
 
 -- title: The largest parts of a plan that does not fit
 -- words label: {what}[ {role}][ {op_name}][ {source_file}[:{source_line:n}]][ {function_name}]
