@@ -54,7 +54,7 @@ void InsertVerb(const std::vector<std::string>& verbs, std::vector<std::string>&
   const bool like_path =
       first.find('/') != std::string::npos || first.find(".pb") != std::string::npos;
   throw Error(like_path ? fmt::format("{}: no such file or folder", first)
-                        : fmt::format("no verb {}{}; `oomdb --help` names them", first,
+                        : fmt::format("no verb {}; `oomdb --help` names them{}", first,
                                       DidYouMean(first, verbs)),
               ExitCode::kUsage);
 }

@@ -35,6 +35,23 @@ std::optional<int64_t> ParseId(const std::string& text) {
   return id;
 }
 
+// A path that several runs have a capture of doesn't say which of them to forget.
+void RefuseSeveralRuns(const std::vector<schema::Record>& found, const std::string& given) {
+  std::string which;
+  bool differ = false;
+  for (const schema::Record& capture : found) {
+    which += fmt::format("{}{} of run {}", which.empty() ? "" : ", ", capture.Integer("capture_id"),
+                         capture.Text("run"));
+    differ = differ || capture.Text("run") != found.front().Text("run");
+  }
+  if (differ) {
+    throw Error(
+        fmt::format("{} is a capture of several runs: name one of them by its id with "
+                    "--capture ({}), or a run with --run",
+                    given, which));
+  }
+}
+
 // Throws Error when there is none: a misspelt name must not look like success.
 std::vector<schema::Record> Find(schema::Database& database, const Options& options) {
   constexpr std::string_view kOrder = "path, capture_id";
@@ -57,6 +74,7 @@ std::vector<schema::Record> Find(schema::Database& database, const Options& opti
   if (found.empty()) {
     throw Error(fmt::format("no capture {}; `oomdb list captures` names them", options.capture));
   }
+  RefuseSeveralRuns(found, options.capture);
   return found;
 }
 

@@ -73,9 +73,9 @@ void RegisterMerge(Verbs& verbs, ExitCode&) {
       .Required();
   verb.Option("IN", options->in, "The databases to read").Required();
   verb.Footer(
-      "Captures are merged by content: any order and any number of times give the same "
-      "result.\nRuns, hosts and labels come along; where two databases name one capture "
-      "differently, the\nnames of the path that sorts first win.\n"
+      "Captures are merged by run and content: any order and any number of times give the same\n"
+      "result. Hosts and labels come along; where two databases name the host of one capture\n"
+      "differently, that of the path that sorts first wins.\n"
       "Exit: 0 merged, 1 an IN is missing or damaged, 5 one is newer than this oomdb or not an "
       "oomdb database.\n"
       "Example: oomdb merge all.db oom.db");

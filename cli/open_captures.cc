@@ -34,7 +34,7 @@ class Problems : public IngestObserver {
 schema::Database OpenCaptures(const std::vector<std::string>& paths, const std::string& file,
                               const schema::SettingOverrides& settings, ExitCode& exit_code,
                               const std::optional<std::string>& run,
-                              const ingest::ByteObserver& standard_input) {
+                              const ingest::ByteObserver& standard_input, bool every_run) {
   if (paths.empty()) {
     if (file.empty()) {
       throw Error("nothing to compare: name captures, a folder or --db FILE", ExitCode::kUsage);
@@ -43,16 +43,17 @@ schema::Database OpenCaptures(const std::vector<std::string>& paths, const std::
   }
   schema::Database database =
       schema::Database::ThrowawayWithLazyViews(queries::Catalogue::Get().views(), settings);
-  AddCaptures(database, paths, exit_code, run, standard_input);
+  AddCaptures(database, paths, exit_code, run, standard_input, every_run);
   return database;
 }
 
 void AddCaptures(schema::Database& database, const std::vector<std::string>& paths,
                  ExitCode& exit_code, const std::optional<std::string>& run,
-                 const ingest::ByteObserver& standard_input) {
+                 const ingest::ByteObserver& standard_input, bool every_run) {
   IngestRequest request;
   request.paths = paths;
   request.run = run;
+  request.runs_from_paths = every_run;
   request.standard_input = standard_input;
   Problems problems;
   const IngestTotals totals = IngestPaths(database, request, problems, &StopRequested());
@@ -68,6 +69,14 @@ std::vector<std::string> RunNames(schema::Database& database) {
   for (const schema::Record& run : schema::ReadView(database, "run_summaries", {}, "run"))
     names.push_back(run.Text("run"));
   return names;
+}
+
+std::vector<std::string> ContentsOf(schema::Database& database, const std::string& run) {
+  std::vector<std::string> hashes;
+  for (const schema::Record& row :
+       schema::ReadView(database, "captures", {{"run", run}}, "content_hash"))
+    hashes.push_back(row.Text("content_hash"));
+  return hashes;
 }
 
 void CheckRun(schema::Database& database, const std::string& run) {

@@ -17,18 +17,24 @@ namespace oomdb::cli {
 // can't be read is said on standard error, and `exit_code` becomes that of the ingest. Throws
 // Error: kUsage when neither is given, kFailed when nothing could be read.
 // `run`: the captures' run; else from their paths. `standard_input`: sees what "-" reads.
+// `every_run`: content that lies in the folders of several runs is a capture of each.
 schema::Database OpenCaptures(const std::vector<std::string>& paths, const std::string& file,
                               const schema::SettingOverrides& settings, ExitCode& exit_code,
                               const std::optional<std::string>& run = std::nullopt,
-                              const ingest::ByteObserver& standard_input = {});
+                              const ingest::ByteObserver& standard_input = {},
+                              bool every_run = false);
 
 // More of them, for a throw-away database.
 void AddCaptures(schema::Database& database, const std::vector<std::string>& paths,
                  ExitCode& exit_code, const std::optional<std::string>& run,
-                 const ingest::ByteObserver& standard_input = {});
+                 const ingest::ByteObserver& standard_input = {}, bool every_run = false);
 
 // The runs of a database; the empty name for captures without a run.
 std::vector<std::string> RunNames(schema::Database& database);
+
+// The hashes of what the captures of a run hold, sorted: of two runs with the same ones nothing
+// differs.
+std::vector<std::string> ContentsOf(schema::Database& database, const std::string& run);
 
 // Does nothing when the database holds captures of `run`, or any for an empty name. Throws Error
 // (kUsage), offering the nearest names, when no capture is of that run, and (kFailed) when there is

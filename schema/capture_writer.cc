@@ -29,6 +29,10 @@ SqlValue OptionalText(const std::optional<std::string>& text) {
   return text.has_value() ? TextOrNull(*text) : SqlValue();
 }
 
+std::optional<std::string> MaybeText(const SQLite::Column& cell) {
+  return cell.isNull() ? std::nullopt : std::optional(cell.getString());
+}
+
 int64_t NowUnixNs() {
   using std::chrono::system_clock;
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
@@ -111,12 +115,16 @@ CaptureWriter::CaptureWriter(Database& database, CaptureSource source,
 
 CaptureWriter::~CaptureWriter() = default;
 
-std::optional<int64_t> CaptureWriter::KnownCapture() const {
-  SQLite::Statement& find =
-      state_->statements.Get("SELECT capture_id FROM captures WHERE content_hash = ?");
+std::vector<KnownCapture> CaptureWriter::KnownCaptures() const {
+  SQLite::Statement& find = state_->statements.Get(
+      "SELECT capture_id, run, host, path FROM captures WHERE content_hash = ? ORDER BY "
+      "capture_id");
   find.bind(1, source_.content_hash);
-  std::optional<int64_t> known;
-  if (find.executeStep()) known = find.getColumn(0).getInt64();
+  std::vector<KnownCapture> known;
+  while (find.executeStep()) {
+    known.push_back({find.getColumn(0).getInt64(), MaybeText(find.getColumn(1)),
+                     MaybeText(find.getColumn(2)), find.getColumn(3).getString()});
+  }
   find.reset();
   return known;
 }
@@ -400,6 +408,21 @@ void CaptureWriter::WriteLabels(const std::optional<std::string>& run,
   }
 }
 
+void CaptureWriter::MoveLabelsOfNoCapture(const std::string& from, const std::string& to) {
+  for (const char* sql :
+       {"UPDATE OR IGNORE run_labels SET run = ?2 WHERE run = ?1 AND NOT EXISTS (SELECT 1 FROM "
+        "captures c WHERE c.run = ?1)",
+        // What the new run says itself stays.
+        "DELETE FROM run_labels WHERE run = ?1 AND run <> ?2 AND NOT EXISTS (SELECT 1 FROM "
+        "captures c WHERE c.run = ?1)"}) {
+    SQLite::Statement& move = state_->statements.Get(sql);
+    move.bind(1, from);
+    move.bind(2, to);
+    move.exec();
+    move.reset();
+  }
+}
+
 void CaptureWriter::CheckReferences() const {
   static constexpr const char* kNames[kKinds] = {
       "device", "module", "allocator", "execution", "allocation", "host event", "OOM event"};
@@ -512,28 +535,41 @@ CaptureSummary CaptureWriter::CommitKnown(int64_t capture_id, const std::optiona
                                           const std::optional<std::string>& host,
                                           const std::map<std::string, std::string>& labels) {
   const ingest::InPhase writing(ingest::Phase::kWrite);
-  // Nothing new said of it: then nothing is written, and nothing synced to disk.
-  const bool changes = run.has_value() || host.has_value();
-  SQLite::Statement& update = state_->statements.Get(
-      changes ? "UPDATE captures SET run = COALESCE(?1, run), host = COALESCE(?2, host) WHERE "
-                "capture_id = ?3 RETURNING kind, status, run, host"
-              : "SELECT kind, status, run, host FROM captures WHERE capture_id = ?3");
-  if (run.has_value()) update.bind(1, CleanText(*run));
-  if (host.has_value()) update.bind(2, CleanText(*host));
-  update.bind(3, capture_id);
-  if (!update.executeStep()) throw Error("the capture is gone");
-  const auto text = [&](int column) {
-    const SQLite::Column cell = update.getColumn(column);
-    return cell.isNull() ? std::nullopt : std::optional(cell.getString());
-  };
+  SQLite::Statement& find =
+      state_->statements.Get("SELECT kind, status, run, host FROM captures WHERE capture_id = ?");
+  find.bind(1, capture_id);
+  if (!find.executeStep()) throw Error("the capture is gone");
   summary_.capture_id = capture_id;
   summary_.already_there = true;
-  summary_.kind = *text(0);
-  summary_.truncated = *text(1) == "truncated";
-  summary_.run = text(2);
-  summary_.host = text(3);
-  update.executeStep();
-  update.reset();
+  summary_.kind = find.getColumn(0).getString();
+  summary_.truncated = find.getColumn(1).getString() == "truncated";
+  summary_.run = MaybeText(find.getColumn(2));
+  summary_.host = MaybeText(find.getColumn(3));
+  find.reset();
+  // Whether `name` becomes another one by what is given; `previous` is what it was.
+  const auto renames = [](const std::optional<std::string>& given, std::optional<std::string>& name,
+                          std::optional<std::string>& previous) {
+    if (!given.has_value() || name == CleanText(*given)) return false;
+    previous = std::exchange(name, CleanText(*given));
+    return true;
+  };
+  summary_.run_changed = renames(run, summary_.run, summary_.previous_run);
+  summary_.host_changed = renames(host, summary_.host, summary_.previous_host);
+  // Nothing new said of it: then nothing is written, and nothing synced to disk.
+  if (summary_.run_changed || summary_.host_changed) {
+    SQLite::Statement& update =
+        state_->statements.Get("UPDATE captures SET run = ?1, host = ?2 WHERE capture_id = ?3");
+    const auto bind = [&update](int index, const std::optional<std::string>& text) {
+      text.has_value() ? update.bind(index, *text) : update.bind(index);
+    };
+    bind(1, summary_.run);
+    bind(2, summary_.host);
+    update.bind(3, capture_id);
+    update.exec();
+    update.reset();
+    if (summary_.previous_run.has_value())
+      MoveLabelsOfNoCapture(*summary_.previous_run, *summary_.run);
+  }
   WriteLabels(summary_.run, labels);
   state_->Commit();
   return summary_;

@@ -28,11 +28,25 @@ struct CaptureSource {
   std::string compression;  // "", "gzip" or "zstd": noted in format_note.
 };
 
+// A capture of the same content that is there already.
+struct KnownCapture {
+  int64_t capture_id = 0;
+  std::optional<std::string> run;
+  std::optional<std::string> host;
+  std::string path;
+};
+
 // What was written, for the line after the ingest.
 struct CaptureSummary {
   int64_t capture_id = 0;
   bool already_there =
-      false;  // The same content had been ingested before; nothing else below is filled in then.
+      false;  // The same content had been ingested before; of what is below only the names then.
+  // Of what was already there: whether it is named otherwise now, and what the names were.
+  bool run_changed = false;
+  bool host_changed = false;
+  std::optional<std::string> previous_run;
+  std::optional<std::string> previous_host;
+  std::vector<std::string> other_runs;  // That hold the same content.
   bool truncated = false;
   std::string kind;
   std::optional<std::string> run;
@@ -61,9 +75,9 @@ class CaptureWriter : public ingest::FactSink {
   // Undoes the capture unless Commit or CommitKnown was called.
   ~CaptureWriter() override;
 
-  // The capture with this content, if it is in the database or the group. Asked within the
-  // transaction, so the answer holds.
-  std::optional<int64_t> KnownCapture() const;
+  // The captures with this content, one for each of their runs, that are in the database or the
+  // group; in the order in which they came. Asked within the transaction, so the answer holds.
+  std::vector<KnownCapture> KnownCaptures() const;
 
   void Add(const ingest::CaptureFact& fact) override;
   void Add(const ingest::IssueFact& fact) override;
@@ -86,6 +100,7 @@ class CaptureWriter : public ingest::FactSink {
   CaptureSummary Commit(const std::map<std::string, std::string>& labels);
 
   // For content that is there already: replaces `run` and `host` where given, and adds the labels.
+  // The labels of a run that this was the last capture of go along to the new one.
   CaptureSummary CommitKnown(int64_t capture_id, const std::optional<std::string>& run,
                              const std::optional<std::string>& host,
                              const std::map<std::string, std::string>& labels);
@@ -100,6 +115,7 @@ class CaptureWriter : public ingest::FactSink {
   int64_t NextId(Kind kind);
   void WriteLabels(const std::optional<std::string>& run,
                    const std::map<std::string, std::string>& labels);
+  void MoveLabelsOfNoCapture(const std::string& from, const std::string& to);
   void WriteStarts();
   void WriteFailedLive();
   void Flush();

@@ -23,8 +23,8 @@
 namespace oomdb::schema {
 namespace {
 
-// What the path decides of a capture: the ingest's words, not the content's.
-constexpr std::string_view kFromPath[] = {"path", "run", "host", "format_note"};
+// What the path decides of a run's capture: the ingest's words, not the content's.
+constexpr std::string_view kFromPath[] = {"path", "host", "format_note"};
 
 // A hash that PlanWriter makes up: it says nothing beyond its own database.
 constexpr std::string_view kUnhashed = "unhashed:";
@@ -104,22 +104,23 @@ class Merge {
   // Which captures come along, and under which ids; settles what both databases have.
   void ChooseCaptures() {
     constexpr const char* kSelect =
-        "SELECT capture_id, content_hash, ingester_version, path, COALESCE(run, ''), run IS NULL, "
-        "COALESCE(host, ''), host IS NULL, COALESCE(format_note, '') FROM main.captures";
+        "SELECT capture_id, content_hash, ingester_version, path, run, COALESCE(host, ''), host IS "
+        "NULL, COALESCE(format_note, '') FROM main.captures";
     int64_t next = FirstFreeId("captures", "capture_id");
     SQLite::Statement theirs(in_, std::string(kSelect) + " ORDER BY capture_id");
-    SQLite::Statement ours(out_, std::string(kSelect) + " WHERE content_hash = ?");
+    SQLite::Statement ours(out_, std::string(kSelect) + " WHERE content_hash = ? AND run IS ?");
     std::vector<int64_t> replaced;
-    // Path first; a run or host that is known before one that isn't.
+    // Path first; a host that is known before one that isn't.
     const auto words = [](SQLite::Statement& row) {
-      return std::tuple(row.getColumn(3).getString(), row.getColumn(5).getInt(),
-                        row.getColumn(4).getString(), row.getColumn(7).getInt(),
-                        row.getColumn(6).getString(), row.getColumn(8).getString());
+      return std::tuple(row.getColumn(3).getString(), row.getColumn(6).getInt(),
+                        row.getColumn(5).getString(), row.getColumn(7).getString());
     };
     while (theirs.executeStep()) {
       const int64_t id = *Integer(theirs.getColumn(0));
       ours.reset();
+      ours.clearBindings();
       ours.bind(1, theirs.getColumn(1).getString());
+      if (!theirs.getColumn(4).isNull()) ours.bind(2, theirs.getColumn(4).getString());
       if (!ours.executeStep()) {
         ids_["captures"].Add(id, next++);
         ++summary_.added;
@@ -147,20 +148,20 @@ class Merge {
   // The columns of kFromPath.
   static std::vector<SqlValue> ReadWords(SQLite::Database& connection, int64_t capture_id) {
     SQLite::Statement query(
-        connection, "SELECT path, run, host, format_note FROM main.captures WHERE capture_id = ?");
+        connection, "SELECT path, host, format_note FROM main.captures WHERE capture_id = ?");
     query.bind(1, capture_id);
     query.executeStep();
     std::vector<SqlValue> words;
-    for (int i = 0; i < 4; ++i) words.push_back(Plain(query.getColumn(i)));
+    for (int i = 0; i < 3; ++i) words.push_back(Plain(query.getColumn(i)));
     return words;
   }
 
   void WriteWords(int64_t capture_id, const std::vector<SqlValue>& words) {
     SQLite::Statement update(out_,
-                             "UPDATE captures SET path = ?1, run = ?2, host = ?3, format_note = ?4 "
-                             "WHERE capture_id = ?5");
-    for (int i = 0; i < 4; ++i) words[static_cast<size_t>(i)].Bind(update, i + 1);
-    update.bind(5, capture_id);
+                             "UPDATE captures SET path = ?1, host = ?2, format_note = ?3 "
+                             "WHERE capture_id = ?4");
+    for (int i = 0; i < 3; ++i) words[static_cast<size_t>(i)].Bind(update, i + 1);
+    update.bind(4, capture_id);
     update.exec();
   }
 

@@ -12,14 +12,15 @@ CREATE TABLE strings (
   content TEXT NOT NULL UNIQUE   -- the text, as it stands in the capture
 ) STRICT;
 
--- One row per ingested file (a dump directory is one).
+-- One row per run and content of a file (a dump directory is one): what did not change from run to run
+-- is a capture of each of them.
 CREATE TABLE captures (
   capture_id INTEGER PRIMARY KEY, -- local id
   run TEXT,                       -- the run it belongs to: --run, else from the path
   host TEXT,                      -- the host it was recorded on: --host, else from the path, else as recorded
   process_index INTEGER,          -- the process within a multi-host job, where the capture says it
   path TEXT NOT NULL,             -- where it was read from
-  content_hash TEXT NOT NULL UNIQUE, -- XXH3-128 of the uncompressed bytes, hex
+  content_hash TEXT NOT NULL,     -- XXH3-128 of the uncompressed bytes, hex
   bytes INTEGER NOT NULL,         -- size of the uncompressed file in bytes
   kind TEXT NOT NULL CHECK (kind IN ('xplane', 'hlo', 'xla_dump', 'oom_log', 'device_memory_profile')), -- what it is
   status TEXT NOT NULL CHECK (status IN ('complete', 'truncated')), -- truncated: the file ends inside a message
@@ -28,7 +29,8 @@ CREATE TABLE captures (
   started_unix_ns INTEGER,        -- when recording started, Unix ns
   duration_ns INTEGER,            -- how long recording lasted, ns
   ingested_unix_ns INTEGER NOT NULL, -- when it was ingested, Unix ns
-  ingester_version TEXT NOT NULL  -- oomdb's version that did it
+  ingester_version TEXT NOT NULL, -- oomdb's version that did it
+  UNIQUE (content_hash, run)
 ) STRICT;
 CREATE INDEX captures_by_run ON captures (run, host);
 

@@ -68,7 +68,9 @@ schema::Database Open(const Options& options, const GateLimits& limits, ExitCode
   overrides.merge(GateSettings(limits));
   if (options.paths.empty() && options.database.empty())
     throw Error("nothing to check: name a capture, a folder or --db FILE", ExitCode::kUsage);
-  return OpenCaptures(options.paths, options.database, overrides, exit_code);
+  // Folders of an unchanged program are to pass as two runs.
+  return OpenCaptures(options.paths, options.database, overrides, exit_code, std::nullopt, {},
+                      /*every_run=*/!limits.baseline.empty());
 }
 
 void WriteJUnit(const Options& options, const GateReport& report) {
@@ -124,7 +126,8 @@ void RegisterCheck(Verbs& verbs, ExitCode& exit_code) {
       .Type("SIZE");
   verb.Option("--baseline", options->baseline, "The run to compare with").Type("RUN");
   verb.Option("--max-regression", options->max_regression,
-              "Fail when a module's peak exceeds the same module's peak in --baseline by more")
+              "Fail when a module's peak exceeds the same module's peak in --baseline by more; of "
+              "error logs, when one fails that did not, or needs or lacks more")
       .Type("PERCENT");
   verb.Option("--fail-on", options->fail_on, "Fail on findings of this severity or worse")
       .Type("error|warning");

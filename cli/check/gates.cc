@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "cli/nearest.h"
@@ -80,35 +81,127 @@ void CheckGrowth(schema::Database& database, const GateLimits& limits, GateRepor
   }
 }
 
-void CheckRegression(schema::Database& database, const GateLimits& limits, GateReport& report) {
+// What is above the baseline's, in per cent of that.
+double Rise(int64_t now, int64_t before) {
+  return 100 * static_cast<double>(now - before) / std::max(1.0, static_cast<double>(before));
+}
+
+// "… needs 3 GiB (read), 50 % above the 2 GiB of main; the limit is 5 %"; empty within the limit.
+std::string AboveLimit(const std::string& subject, const char* verb, int64_t now, int64_t before,
+                       const GateLimits& limits) {
+  const double percent = Rise(now, before);
+  if (percent <= limits.max_regression_percent) return "";
+  const auto [is, was] = Sizes(now, before);
+  return fmt::format("{} {} {} (read), {:.3g} % above the {} of {}; the limit is {:.3g} %", subject,
+                     verb, is, percent, was, limits.baseline, limits.max_regression_percent);
+}
+
+// Their modules' peaks. Returns the runs of which some module could be compared.
+std::set<std::string> CheckPeaks(schema::Database& database, const GateLimits& limits,
+                                 GateReport& report) {
   std::map<std::string, int64_t> base;
   for (const schema::Record& row :
        schema::ReadView(database, "gate_modules", {{"run", limits.baseline}})) {
     if (const auto peak = row.MaybeInteger("peak_bytes")) base[row.Text("module_name")] = *peak;
   }
-  bool compared = false;
+  std::set<std::string> compared;
   for (const schema::Record& row : InScope(database, "gate_modules", limits, "run, module_name")) {
     const std::string module = row.Text("module_name"), run = Name(row, "run");
     const auto before = base.find(module);
     const std::optional<int64_t> peak = row.MaybeInteger("peak_bytes");
     if (before == base.end() || !peak) continue;
-    compared = true;
-    GateCase one = {"max-regression", fmt::format("{} ({})", module, run), ""};
-    const auto rise = static_cast<double>(*peak - before->second);
-    const double percent = 100 * rise / std::max(1.0, static_cast<double>(before->second));
-    if (percent > limits.max_regression_percent) {
-      const auto [now, then] = Sizes(*peak, before->second);
-      one.failure = fmt::format(
-          "{} of {} peaks at {} (read), {:.3g} % above the {} of {}; the "
-          "limit is {:.3g} %",
-          module, run, now, percent, then, limits.baseline, limits.max_regression_percent);
-    }
-    report.cases.push_back(std::move(one));
+    compared.insert(run);
+    report.cases.push_back({"max-regression", fmt::format("{} ({})", module, run),
+                            AboveLimit(fmt::format("{} of {}", module, run), "peaks at", *peak,
+                                       before->second, limits)});
   }
-  if (!compared) {
+  return compared;
+}
+
+// What the error logs of a run say, by stage.
+struct LoggedFailures {
+  bool has_log = false;
+  std::map<std::string, schema::Record> stages;
+};
+
+LoggedFailures ReadLoggedFailures(schema::Database& database, const std::string& run) {
+  LoggedFailures failures;
+  for (const schema::Record& row : schema::ReadView(database, "run_summaries", {{"run", run}}))
+    failures.has_log = row.Integer("log_count") > 0;
+  if (!failures.has_log) return failures;
+  for (schema::Record& row : schema::ReadView(database, "stage_failures", {{"run", run}})) {
+    const std::string stage = row.Text("stage");
+    failures.stages.emplace(stage, std::move(row));
+  }
+  return failures;
+}
+
+// Of a stage in which both fail: what a program needs, else what it is short of; the request that
+// happened to fail while running only tells that nothing changed, where it is the same. nullopt:
+// they can't be compared.
+std::optional<std::string> FailureAboveLimit(const std::string& stage, const schema::Record& now,
+                                             const schema::Record& before, const std::string& run,
+                                             const GateLimits& limits) {
+  const bool program = stage == "compile" || stage == "chip";
+  const auto needs = now.MaybeInteger("needed_bytes"), needed = before.MaybeInteger("needed_bytes");
+  const auto lacks = now.MaybeInteger("short_bytes"), lacked = before.MaybeInteger("short_bytes");
+  const std::string subject = fmt::format("{} (stage {})", run, stage);
+  if (program && needs && needed) return AboveLimit(subject, "needs", *needs, *needed, limits);
+  if (lacks && lacked) return AboveLimit(subject, "is short by", *lacks, *lacked, limits);
+  if (needs && needs == needed) return "";
+  return std::nullopt;
+}
+
+// Returns whether something could be compared.
+bool CheckFailures(schema::Database& database, const std::string& run, const LoggedFailures& base,
+                   const GateLimits& limits, GateReport& report) {
+  const LoggedFailures found = ReadLoggedFailures(database, run);
+  if (!base.has_log || !found.has_log) return false;
+  bool compared = false;
+  const auto add = [&](const std::string& stage, std::string failure) {
+    compared = true;
+    report.cases.push_back({"max-regression", fmt::format("failure in stage {} ({})", stage, run),
+                            std::move(failure)});
+  };
+  for (const auto& [stage, now] : found.stages) {
+    const auto before = base.stages.find(stage);
+    if (before == base.stages.end()) {
+      // One that fails later than before got further.
+      const bool earlier = stage == "compile" && base.stages.count("run") > 0;
+      const bool further = !base.stages.empty() && !earlier;
+      add(stage, further ? ""
+                         : fmt::format("{} fails (stage {}, read), {} did not", run, stage,
+                                       limits.baseline));
+    } else if (std::optional<std::string> failure =
+                   FailureAboveLimit(stage, now, before->second, run, limits)) {
+      add(stage, *std::move(failure));
+    }
+  }
+  for (const auto& [stage, before] : base.stages) {
+    if (found.stages.empty()) add(stage, "");
+  }
+  return compared;
+}
+
+void CheckRegression(schema::Database& database, const GateLimits& limits, GateReport& report) {
+  std::set<std::string> compared = CheckPeaks(database, limits, report);
+  const LoggedFailures base = ReadLoggedFailures(database, limits.baseline);
+  const std::vector<std::string> contents = ContentsOf(database, limits.baseline);
+  for (const std::string& run : RunNames(database)) {
+    const bool in_scope = limits.run.empty() ? run != limits.baseline : run == limits.run;
+    if (!in_scope || run.empty()) continue;
+    if (CheckFailures(database, run, base, limits, report)) compared.insert(run);
+    // The same captures have not regressed, whatever numbers are in them.
+    if (compared.count(run) == 0 && ContentsOf(database, run) == contents) {
+      compared.insert(run);
+      report.cases.push_back({"max-regression", fmt::format("the same captures ({})", run), ""});
+    }
+  }
+  if (compared.empty()) {
     report.unchecked.push_back(
         {"max-regression", "",
-         fmt::format("no module with a plan is also in {}", limits.baseline)});
+         fmt::format("no module with a plan, and no failure in an error log, is also in {}",
+                     limits.baseline)});
   }
 }
 

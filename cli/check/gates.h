@@ -17,8 +17,9 @@ struct GateLimits {
   std::optional<int64_t> budget_bytes;      // For every module's plan.
   std::optional<int64_t> max_growth_bytes;  // Per execution, on any device.
   std::string baseline;                     // The run to compare with; empty: none.
-  double max_regression_percent = 0;        // Of a module's peak over the baseline's.
-  std::string fail_on;                      // error or warning; empty: findings don't count.
+  // Of a module's peak over the baseline's; of error logs, of what is needed or short.
+  double max_regression_percent = 0;
+  std::string fail_on;  // error or warning; empty: findings don't count.
 };
 
 // One thing that was looked at.

@@ -111,6 +111,12 @@ class Page {
 
   void Write(std::ostream& out, const render::TableOptions& look) const {
     out << render::Paint(render::Style::kBold, Sentence(), look.color) << "\n";
+    if (NoDifference()) {
+      const auto modules = static_cast<int64_t>(modules_.size());
+      out << "no difference between the plans: "
+          << (modules == 1 ? "it peaks" : fmt::format("all {} modules peak", modules))
+          << " as high, with the same buffers\n";
+    }
     if (main_ != nullptr && main_->pairing == "name") {
       out << "paired by name only: the parameters or results of " << render::Safe(main_->module)
           << " have different shapes, so the two may be different functions (inferred)\n";
@@ -121,6 +127,13 @@ class Page {
   }
 
  private:
+  bool NoDifference() const {
+    return std::all_of(differences_.begin(), differences_.end(), [](const PlanDifference& d) {
+      // A peak that is not known is none that is the same.
+      return d.change == "same" && d.pairing != "name" && d.base_bytes && d.new_bytes;
+    });
+  }
+
   static std::string Name(const PlanDifference& d) {
     const std::string shape = render::Safe(d.new_shape.empty() ? d.base_shape : d.new_shape);
     const int64_t count = std::max(d.base_count.value_or(0), d.new_count.value_or(0));
@@ -233,10 +246,6 @@ schema::Database Open(const Options& options, ExitCode& exit_code) {
   ExitCode second = ExitCode::kClean;
   AddCaptures(database, {options.changed}, second, options.changed);
   if (second != ExitCode::kClean) exit_code = second;
-  if (!HoldsRun(database, options.base)) {
-    throw Error(fmt::format("{} and {} hold the same captures", options.base, options.changed),
-                ExitCode::kUsage);
-  }
   return database;
 }
 
@@ -257,11 +266,22 @@ std::vector<std::string> GateFailures(schema::Database& database, const Options&
   return CompareGateFailures(database, options.fail_on, options.base, options.changed);
 }
 
+// Said first where it holds, and all below of one is so of the other; else empty.
+std::string SameCaptures(schema::Database& database, const Options& options) {
+  const std::vector<std::string> base = ContentsOf(database, options.base);
+  if (base != ContentsOf(database, options.changed)) return "";
+  const auto [base_name, new_name] = ShortNames(options.base, options.changed);
+  return fmt::format("no difference: {} holds the same as {} ({}, byte for byte)", new_name,
+                     base_name, render::Plural(std::ssize(base), "capture"));
+}
+
 // What a person needs first is first: the error, where there is one, then the plans.
 void WriteForPeople(schema::Database& database, const Page& page, const FailureComparison& logs,
                     const Options& options, Output& output) {
   const render::TableOptions look = output.table_options();
   std::ostream& out = output.stream();
+  const std::string same = SameCaptures(database, options);
+  if (!same.empty()) out << render::Paint(render::Style::kBold, same, look.color) << '\n';
   if (logs.any()) {
     logs.Write(out, options.top, look);
     if (page.HasModules()) out << '\n';
@@ -270,7 +290,7 @@ void WriteForPeople(schema::Database& database, const Page& page, const FailureC
     page.Write(out, look);
   } else if (page.HasModules()) {
     out << page.Sentence() << '\n';
-  } else if (!logs.any()) {
+  } else if (!logs.any() && same.empty()) {
     out << NothingToCompare(database, options.base, options.changed) << '\n';
   }
 }
@@ -284,7 +304,8 @@ void Run(const Options& options, ExitCode& exit_code) {
       throw Error("--fail-on asks for findings and plans, and memory profiles have neither",
                   ExitCode::kUsage);
     }
-    CompareProfiles(database, options.base, options.changed, options.top, output);
+    CompareProfiles(database, options.base, options.changed, options.top, output,
+                    SameCaptures(database, options));
     return;
   }
   std::vector<std::string> failures;

@@ -181,6 +181,7 @@ class Page {
     for (const std::string& line :
          look.fit ? render::Wrap(sentence, look.width) : std::vector{sentence})
       out << render::Paint(render::Style::kBold, line, look.color) << '\n';
+    if (NoDifference()) out << "no difference between the error logs: what failed is the same\n";
     WriteNotes(out);
     // What the sentence is about first.
     std::vector<std::string> order = {common_, new_.main_stage, base_.main_stage, "compile", "run",
@@ -259,6 +260,19 @@ class Page {
                               Group(largest));
     }
     return sentence + fmt::format("; {} {}", base_.name, WithoutFailure(base_));
+  }
+
+  // All stages, not only the one that the sentence is about.
+  bool NoDifference() const {
+    const auto of = [](const RunFailures& run) {
+      std::map<std::string, std::string> modules;
+      for (const auto& [stage, failure] : run.stages) modules[stage] = failure.module_name;
+      return modules;
+    };
+    // Without a figure nothing is known to be the same.
+    return !differences_.empty() && of(base_) == of(new_) &&
+           std::all_of(differences_.begin(), differences_.end(),
+                       [](const auto& d) { return d.change == "same"; });
   }
 
   bool Alike(const std::string& stage) const {

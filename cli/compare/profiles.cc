@@ -80,7 +80,8 @@ bool HoldOnlyProfiles(schema::Database& database, const std::string& base,
 }
 
 void CompareProfiles(schema::Database& database, const std::string& base,
-                     const std::string& changed, size_t top, Output& output) {
+                     const std::string& changed, size_t top, Output& output,
+                     const std::string& first) {
   const schema::Rows rows = schema::ReadTable(database, "profile_comparison", kColumns,
                                               {{"base_run", base}, {"new_run", changed}}, kOrder);
   const render::TableOptions look = output.table_options();
@@ -91,6 +92,8 @@ void CompareProfiles(schema::Database& database, const std::string& base,
   }
   const std::vector<Difference> lines = ReadGrowth(schema::Records(rows));
   const auto [base_name, new_name] = ShortNames(base, changed);
+  if (!first.empty())
+    output.stream() << render::Paint(render::Style::kBold, first, look.color) << '\n';
   output.stream() << render::Paint(render::Style::kBold, Sentence(lines, base_name, new_name),
                                    look.color)
                   << "\n\n";

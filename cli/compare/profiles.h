@@ -16,9 +16,10 @@ bool HoldOnlyProfiles(schema::Database& database, const std::string& base,
 
 // Writes what each Python line holds more or less in run `changed`: for people a sentence and the
 // `top` largest differences, else all as rows. Of several profiles of a run and host the last
-// counts.
+// counts. For people `first`, where it is not empty, is a line above all.
 void CompareProfiles(schema::Database& database, const std::string& base,
-                     const std::string& changed, size_t top, Output& output);
+                     const std::string& changed, size_t top, Output& output,
+                     const std::string& first);
 
 }  // namespace oomdb::cli
 

@@ -1,5 +1,6 @@
 // oomdb ingest: captures into a database file.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <iostream>
 #include <memory>
@@ -31,6 +32,7 @@ struct Options {
   std::string manifest;
   std::string events = "memory";
   int threads = 1;
+  bool rename = false;
   bool verbose = false;
   bool tee = false;
   bool explain_time = false;
@@ -61,6 +63,29 @@ void AppendOomEvents(std::string* text, const schema::CaptureSummary& summary) {
   }
 }
 
+// "run main"; "runs main, pr".
+std::string RunsNamed(const std::vector<std::string>& runs) {
+  return fmt::format("run{} {}", runs.size() == 1 ? "" : "s", fmt::join(runs, ", "));
+}
+
+// What there is to say of a capture that was there: what it is named now, or that its content is
+// also of another run; else nothing.
+std::string NamesNow(const schema::CaptureSummary& summary) {
+  std::string text;
+  const auto add = [&text](const char* what, const std::optional<std::string>& before,
+                           const std::optional<std::string>& now) {
+    text += fmt::format("{}{} was {}, is {} now", text.empty() ? "" : "; ", what,
+                        before.value_or("not known"), now.value_or("not known"));
+  };
+  if (summary.run_changed) add("its run", summary.previous_run, summary.run);
+  if (summary.host_changed) add("its host", summary.previous_host, summary.host);
+  if (text.empty() && !summary.other_runs.empty()) {
+    text = fmt::format("already there, of {}; --run NAME makes it one of another run too",
+                       RunsNamed(summary.other_runs));
+  }
+  return text;
+}
+
 // One line per file on standard error, below it how far it is. A terminal must not obey what stands
 // in a capture: all of it is sanitized.
 class Talk : public IngestObserver {
@@ -70,10 +95,11 @@ class Talk : public IngestObserver {
   void Stored(const std::string& path, const schema::CaptureSummary& summary) override {
     stored_.push_back(path);
     // Of what is already there, the last line says how many.
-    if (summary.already_there && !summary.truncated && !verbose_) return;
+    const std::string names = summary.already_there ? NamesNow(summary) : "";
+    if (summary.already_there && !summary.truncated && !verbose_ && names.empty()) return;
     std::string what;
     if (summary.already_there) {
-      what = "already there";
+      what = names.empty() ? "already there" : names;
     } else {
       AppendPlural(&what, summary.devices, "device");
       AppendPlural(&what, summary.modules, "module");
@@ -89,6 +115,10 @@ class Talk : public IngestObserver {
         AppendPlural(&what, summary.oom_events, "memory statistic");
       }
       if (what.empty()) what = "nothing in it that concerns memory";
+    }
+    if (!summary.already_there && !summary.other_runs.empty()) {
+      what += fmt::format("; the same as of {}, and stays there: --rename would move it",
+                          RunsNamed(summary.other_runs));
     }
     if (summary.truncated) what += "; truncated: what was whole is kept";
     std::string name = summary.run.value_or("-");
@@ -173,8 +203,11 @@ ExitCode Run(const Options& options) {
                                     SplitAssignment(text, "--label").second);
   if (options.paths.empty() && options.manifest.empty())
     throw Error("nothing to ingest: name a PATH or --manifest FILE", ExitCode::kUsage);
+  if (options.rename && options.run.empty() && options.manifest.empty())
+    throw Error("--rename: name the run with --run, or in a manifest", ExitCode::kUsage);
   request.options.events = ParseEvents(options.events);
   request.threads = options.threads;
+  request.rename = options.rename;
   if (options.tee) request.standard_input = PassThrough(options.paths);
   RequireDatabase(options.database);
   if (!options.manifest.empty()) request.items = ManifestItems(options.manifest);
@@ -207,6 +240,8 @@ void RegisterIngest(Verbs& verbs, ExitCode& exit_code) {
       .Type("FILE");
   verb.Option("--run", options->run, "The run they belong to, instead of the one in their path")
       .Type("NAME");
+  verb.Flag("--rename", options->rename,
+            "Move what is there as another run's to --run, instead of adding it to that run");
   verb.Option("--host", options->host,
               "The host they were recorded on, instead of the one in their path")
       .Type("NAME");
@@ -227,7 +262,8 @@ void RegisterIngest(Verbs& verbs, ExitCode& exit_code) {
             "Also say what the time went into, and how it compares to reading the files");
   verb.Flag("-v,--verbose", options->verbose, "Also say what was passed over or already there");
   verb.Footer(
-      "Ingesting a capture again changes nothing but --run, --host and --label where given.\n"
+      "One content may be of several runs: again with another --run, it is a capture of both.\n"
+      "Again with the same, nothing changes but --host and --label where given.\n"
       "Paths in a manifest are relative to its folder; what it says wins over --run and --host.\n"
       "--explain-time: read (and decompress, hash), parse, replay (of plans, and waiting\nfor it), "
       "write (and index, commit), other.\n"

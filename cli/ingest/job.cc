@@ -1,7 +1,9 @@
 #include "cli/ingest/job.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <chrono>
 #include <exception>
 #include <filesystem>
@@ -268,6 +270,41 @@ class Job {
     throw Error(fmt::format("standard input is not in a format that oomdb reads ({})", reasons));
   }
 
+  static std::vector<std::string> RunsOf(const std::vector<schema::KnownCapture>& captures) {
+    std::vector<std::string> runs;
+    for (const schema::KnownCapture& capture : captures) runs.push_back(capture.run.value_or("-"));
+    return runs;
+  }
+
+  // Which of the captures of a content is meant; null: none, it is to be one of another run.
+  // `named`: the path's run, which is not asked for, but tells what is meant.
+  const schema::KnownCapture* Meant(const std::vector<schema::KnownCapture>& known,
+                                    const IngestItem& item, const std::optional<std::string>& asked,
+                                    const std::string& named, const std::string& path) const {
+    const auto find = [&known](const auto& is_it) {
+      const auto found = std::find_if(known.begin(), known.end(), is_it);
+      return found == known.end() ? nullptr : &*found;
+    };
+    const std::string& run = asked.value_or(named);
+    if (const auto* own = find([&](const auto& one) { return one.run == run; })) return own;
+    if (known.empty() || (asked.has_value() && !request_.rename)) return nullptr;
+    if (known.size() == 1) return &known.front();
+    const auto is_there = [&path](const schema::KnownCapture& one) { return one.path == path; };
+    const auto there = std::count_if(known.begin(), known.end(), is_there);
+    if (there == 1) return find(is_there);
+    if (asked.has_value()) {
+      throw Error(
+          fmt::format("is a capture of the runs {}: which one is to become {} can't be "
+                      "told; `oomdb forget` takes one away",
+                      fmt::join(RunsOf(known), ", "), run));
+    }
+    if (item.host.has_value() || !item.labels.empty()) {
+      throw Error(fmt::format("is a capture of the runs {}: say with --run which one is meant",
+                              fmt::join(RunsOf(known), ", ")));
+    }
+    return there > 1 ? find(is_there) : &known.front();
+  }
+
   void Store(const IngestTask& task, const ReadCapture& read, const ingest::Importer* importer) {
     const IngestItem& item = items_[task.item];
     const ingest::CaptureNames names = ingest::NamesFromPath(task.path);
@@ -279,11 +316,16 @@ class Job {
     description.host = item.host;
     if (!description.host.has_value() && !names.host.empty()) description.host = names.host;
     description.compression = read.compression();
+    const std::optional<std::string> asked = request_.runs_from_paths ? description.run : item.run;
 
     schema::CaptureWriter writer(database_, description, stop_, &group_);
+    const std::vector<schema::KnownCapture> known = writer.KnownCaptures();
     schema::CaptureSummary summary;
-    if (const std::optional<int64_t> known = writer.KnownCapture()) {
-      summary = writer.CommitKnown(*known, item.run, item.host, item.labels);
+    if (const schema::KnownCapture* const capture =
+            Meant(known, item, asked, names.run, description.path)) {
+      summary = writer.CommitKnown(capture->capture_id, asked, item.host, item.labels);
+      const bool elsewhere = capture->run != names.run && capture->path != description.path;
+      if (elsewhere && !asked.has_value()) summary.other_runs = RunsOf(known);
     } else {
       read.HandOver(importer, options_, writer);
       // A dump has a proto for every stage of the compilation; only the last one has a plan.
@@ -292,6 +334,7 @@ class Job {
         return;
       }
       summary = writer.Commit(item.labels);
+      summary.other_runs = RunsOf(known);
     }
     Note({Outcome::kStored, &task, std::move(summary), ""});
   }

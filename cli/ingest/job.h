@@ -34,6 +34,11 @@ struct IngestRequest {
   std::optional<std::string> host;  // --host; else from the path, else as recorded.
   std::map<std::string, std::string> labels;
   std::vector<IngestItem> items;  // After the paths; what they say themselves wins.
+  // Content that is known under another run than the one asked for: move it there, instead of adding
+  // a capture of that run.
+  bool rename = false;
+  // The run in a path is as good as one that is given: for who compares paths.
+  bool runs_from_paths = false;
   ingest::ImportOptions options;
   // That read; from 2 on, ahead of the one that stores. What is stored is the same.
   int threads = 1;
@@ -44,6 +49,8 @@ struct IngestRequest {
 class IngestObserver {
  public:
   virtual ~IngestObserver() = default;
+  // Of what was already there, and nothing new said of it, `summary` has no `other_runs`, but when
+  // the path names another run and is not the one that it was read from.
   virtual void Stored(const std::string& path, const schema::CaptureSummary& summary) = 0;
   // `reason` names the path.
   virtual void Rejected(const std::string& path, const std::string& reason) = 0;

@@ -65,8 +65,11 @@ class FindingsSection : ReportPage {
       Line(fmt::format("  … {} more: SELECT title FROM findings", findings.size() - kMaxFindings));
     }
     if (report_.quiet.empty()) return;
-    std::string quiet;
-    for (const std::string& text : report_.quiet) quiet += (quiet.empty() ? "" : " · ") + text;
+    std::string quiet = CaptureName(shown().capture_id);
+    if (!quiet.empty()) quiet = "in " + quiet + ": ";
+    const size_t before = quiet.size();
+    for (const std::string& text : report_.quiet)
+      quiet += (quiet.size() == before ? "" : " · ") + text;
     bool first = true;
     for (const std::string& part : render::Wrap(quiet, width_ - kIndent)) {
       Line(render::Paint(render::Style::kDim,
@@ -101,6 +104,8 @@ class FindingsSection : ReportPage {
       Line(line);
       first = false;
     }
+    if (const std::string in = CaptureName(f.capture_id); !in.empty())
+      Indented("in " + in, kIndent);
     // What there is to see and to do stands at the finding that explains this one.
     if (!f.is_explained) {
       const bool listed = f.items.size() > 1 || HasTable(f);
@@ -120,6 +125,12 @@ class FindingsSection : ReportPage {
       Remedy(remedy);
     }
     if (left > 0) Indented(fmt::format("  … {} more: SELECT * FROM remedies", left), kIndent);
+  }
+
+  // Empty where there is only one.
+  std::string CaptureName(int64_t capture_id) const {
+    const ReportCapture* const capture = report_.CaptureOf(capture_id);
+    return report_.captures.size() < 2 || capture == nullptr ? "" : render::Safe(capture->name);
   }
 
   bool FromLog(const ReportFinding& f) const {
@@ -158,10 +169,7 @@ class FindingsSection : ReportPage {
     std::vector<std::string> names;
     for (const ReportFinding* other : others) {
       std::string name;
-      if (other->capture_id != f.capture_id)
-        name = render::Safe(other->host.empty() ? other->run : other->host);
-      if (other->capture_id != f.capture_id && other->run != f.run)
-        name = render::Safe(other->run + " / " + other->host);
+      if (other->capture_id != f.capture_id) name = CaptureName(other->capture_id);
       if (other->device)
         name += fmt::format("{}device {}", name.empty() ? "" : " ", *other->device);
       if (other->capture_id == f.capture_id && other->module_id != f.module_id) {

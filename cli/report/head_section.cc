@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <map>
 
 #include "cli/report/page.h"
 #include "render/units.h"
@@ -18,11 +17,6 @@ bool IsNews(const ReportFinding& f) { return f.severity != "info" || !f.is_hint;
 
 std::string FileName(const ReportCapture& c) {
   return render::Safe(std::filesystem::path(c.path).filename().string());
-}
-
-std::string NameOf(const ReportCapture& c) {
-  if (c.run.empty() && c.host.empty()) return render::Safe(c.path);
-  return render::Safe(c.host.empty() ? c.run : c.run + " / " + c.host);
 }
 
 class HeadSection : ReportPage {
@@ -158,17 +152,8 @@ class HeadSection : ReportPage {
     if (report_.captures.size() < 2) return;
     Section(fmt::format("CAPTURES  {}", report_.captures.size()), "");
     size_t name_width = 0;
-    // Where run and host repeat, the file tells captures apart.
-    std::map<std::string, int> uses;
-    for (const ReportCapture& c : report_.captures) ++uses[NameOf(c)];
-    const auto name_of = [&](const ReportCapture& c) {
-      const std::string name = NameOf(c);
-      if (uses[name] == 1) return name;
-      return FileName(c);
-    };
-    for (const ReportCapture& c : report_.captures) {
-      name_width = std::max(name_width, render::DisplayWidth(name_of(c)));
-    }
+    for (const ReportCapture& c : report_.captures)
+      name_width = std::max(name_width, render::DisplayWidth(render::Safe(c.name)));
     name_width = std::min<size_t>(name_width, 40);
     // The worst first where they are many.
     std::vector<size_t> order;
@@ -182,7 +167,7 @@ class HeadSection : ReportPage {
     }
     for (size_t i = 0; i < std::min(order.size(), kMaxCaptures); ++i) {
       const ReportCapture& c = report_.captures[order[i]];
-      const std::string name = name_of(c);
+      const std::string name = render::Safe(c.name);
       const bool snapshot = c.kind == "device_memory_profile";
       std::string verdict = !c.worst_title.empty()   ? render::Safe(c.worst_title)
                             : c.status != "complete" ? "truncated"
@@ -203,9 +188,7 @@ class HeadSection : ReportPage {
                                  : cut);
     }
     if (order.size() > kMaxCaptures) Line(fmt::format("  … {} more", order.size() - kMaxCaptures));
-    Line(fmt::format(
-        "below: {} (--run, --host choose another)",
-        render::Safe(shown().run + (shown().host.empty() ? "" : " / " + shown().host))));
+    Line(fmt::format("below: {} (--capture chooses another)", render::Safe(shown().name)));
   }
 };
 

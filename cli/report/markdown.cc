@@ -56,7 +56,9 @@ std::string ReportMarkdown(const Report& report, const ReportStyle& style) {
     out += fmt::format("\n## {}: {}\n\n{} ({})\n", f.severity, Escape(f.title_text),
                        Escape(f.detail_text), f.evidence);
     if (report.captures.size() > 1 || f.device) {
-      out += fmt::format("\n{}{} · rule `{}`\n", Name(f.run, f.host),
+      const ReportCapture* const capture = report.CaptureOf(f.capture_id);
+      out += fmt::format("\n{}{} · rule `{}`\n",
+                         capture == nullptr ? Name(f.run, f.host) : Escape(capture->name),
                          f.device ? fmt::format(" · device {}", *f.device) : "", f.rule);
     }
     if (!f.remedies.empty()) {

@@ -1,8 +1,10 @@
 #include "cli/report/model.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <set>
 
@@ -11,6 +13,42 @@
 
 namespace oomdb::cli {
 namespace {
+
+std::vector<std::string> Components(const std::string& path) {
+  std::vector<std::string> components;
+  for (size_t begin = 0; begin <= path.size();) {
+    const size_t slash = std::min(path.find('/', begin), path.size());
+    components.push_back(path.substr(begin, slash - begin));
+    begin = slash + 1;
+  }
+  return components;
+}
+
+// Of several paths what is not common to all: of x/a/host.pb and x/b/host.pb "a/…" and "b/…".
+std::vector<std::string> DifferingParts(const std::vector<std::string>& paths) {
+  std::vector<std::vector<std::string>> split;
+  for (const std::string& path : paths) split.push_back(Components(path));
+  size_t least = split[0].size();
+  for (const auto& components : split) least = std::min(least, components.size());
+  const auto common = [&split](const auto& component) {
+    return std::all_of(split.begin(), split.end(),
+                       [&](const auto& one) { return component(one) == component(split[0]); });
+  };
+  size_t first = 0;
+  while (first + 1 < least && common([&](const auto& one) { return one[first]; })) ++first;
+  size_t last = 0;
+  while (first + last + 1 < least &&
+         common([&](const auto& one) { return one[one.size() - 1 - last]; })) {
+    ++last;
+  }
+  std::vector<std::string> parts;
+  for (const auto& components : split) {
+    const auto begin = components.begin() + static_cast<std::ptrdiff_t>(first);
+    const auto end = components.end() - static_cast<std::ptrdiff_t>(last);
+    parts.push_back(fmt::format("{}{}", fmt::join(begin, end, "/"), last > 0 ? "/…" : ""));
+  }
+  return parts;
+}
 
 class Reader {
  public:
@@ -60,6 +98,8 @@ class Reader {
                                   .largest_plan_bytes = row.Integer("largest_plan_bytes")});
     }
     if (report_.captures.empty()) ThrowNoCapture();
+    NameReportCaptures(&report_.captures);
+    if (!scope_.capture.empty()) KeepAsked();
     for (const schema::Record& row :
          schema::ReadViewWhere(database_, "ingest_issues", "severity <> 'info'", {},
                                "capture_id, severity, what, detail")) {
@@ -71,6 +111,27 @@ class Reader {
       c->issues.push_back(severity + ": " + row.Text("detail") +
                           (count > 1 ? fmt::format(" (× {})", count) : ""));
     }
+  }
+
+  // By its id, its path or the name that the table of captures gives it.
+  void KeepAsked() {
+    std::error_code error;
+    const std::filesystem::path absolute = std::filesystem::absolute(scope_.capture, error);
+    const std::string path = error ? scope_.capture : absolute.lexically_normal().string();
+    std::vector<std::string> names;
+    std::vector<ReportCapture> kept;
+    for (const ReportCapture& c : report_.captures) {
+      if (c.path == path || c.path == scope_.capture || c.name == scope_.capture ||
+          std::to_string(c.capture_id) == scope_.capture) {
+        kept.push_back(c);
+      }
+      names.push_back(c.name);
+    }
+    if (kept.empty()) {
+      throw Error(fmt::format("no capture {}{}", scope_.capture, DidYouMean(scope_.capture, names)),
+                  ExitCode::kUsage);
+    }
+    report_.captures = std::move(kept);
   }
 
   [[noreturn]] void ThrowNoCapture() {
@@ -148,6 +209,36 @@ class Reader {
 };
 
 }  // namespace
+
+void NameReportCaptures(std::vector<ReportCapture>* captures) {
+  std::map<std::string, std::vector<ReportCapture*>> by_name;
+  for (ReportCapture& c : *captures) {
+    c.name = c.run.empty() && c.host.empty() ? c.path
+             : c.host.empty()                ? c.run
+             : c.run.empty()                 ? c.host
+                                             : c.run + " / " + c.host;
+    by_name[c.name].push_back(&c);
+  }
+  for (const auto& [name, alike] : by_name) {
+    if (alike.size() < 2) continue;
+    std::vector<std::string> paths;
+    for (const ReportCapture* c : alike) paths.push_back(c->path);
+    const std::vector<std::string> parts = DifferingParts(paths);
+    for (size_t i = 0; i < alike.size(); ++i) {
+      // One file that was read again when it had become another.
+      alike[i]->name = std::count(paths.begin(), paths.end(), paths[i]) == 1
+                           ? parts[i]
+                           : fmt::format("{} (capture {})", name, alike[i]->capture_id);
+    }
+  }
+}
+
+const ReportCapture* Report::CaptureOf(int64_t capture_id) const {
+  for (const ReportCapture& c : captures) {
+    if (c.capture_id == capture_id) return &c;
+  }
+  return nullptr;
+}
 
 Report ReadReport(schema::Database& database, const ReportScope& scope) {
   return Reader(database, scope).Read();

@@ -62,6 +62,8 @@ struct ReportFinding {
 // One line of the table of captures.
 struct ReportCapture {
   int64_t capture_id = 0;
+  std::string name =
+      {};  // Run and host; else, where these repeat, what tells its path from theirs.
   std::string run, host, path, kind, status, format_note, jax_version;
   std::optional<int64_t> duration_ns;
   int64_t bytes = 0;
@@ -209,6 +211,9 @@ struct ReportErrorLog {
 };
 
 struct Report {
+  // Of those read; null: not among them.
+  const ReportCapture* CaptureOf(int64_t capture_id) const;
+
   std::vector<ReportCapture> captures;  // By run and host.
   size_t shown = 0;                     // The capture whose plan and run follow.
   std::vector<ReportFinding> findings;  // Of all captures, worst first.
@@ -222,9 +227,13 @@ struct Report {
 
 struct ReportScope {
   std::string run, host;  // Only these; empty: all.
+  std::string capture;    // Only the one of this id, path or name; empty: all.
   std::string module;  // "jit_f(7)" or "jit_f"; empty: the one that failed last, else the largest
                        // that ran, else the largest.
 };
+
+// Gives each its name.
+void NameReportCaptures(std::vector<ReportCapture>* captures);
 
 // Throws Error (kUsage) when the scope names nothing that is there; nearest names are offered.
 Report ReadReport(schema::Database& database, const ReportScope& scope);

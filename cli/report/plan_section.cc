@@ -66,7 +66,10 @@ class PlanSection : ReportPage {
              static_cast<double>(plan.plan_bytes), whole);
     if (plan.capacity_bytes) {
       std::string words = plan.capacity_evidence + ": ";
-      if (plan.memory_bytes && *plan.memory_bytes > 0 && plan.capacity_source != "device memory") {
+      if (plan.capacity_source == "setting") {
+        words = "as set";
+      } else if (plan.memory_bytes && *plan.memory_bytes > 0 &&
+                 plan.capacity_source != "device memory") {
         words += fmt::format("{} of the device's {}",
                              render::HumanPercent(*plan.capacity_bytes, *plan.memory_bytes),
                              render::HumanBytes(*plan.memory_bytes));

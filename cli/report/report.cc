@@ -159,6 +159,9 @@ void RegisterReport(Verbs& verbs, ExitCode& exit_code) {
       .Type("NAME");
   verb.Option("--run", options->scope.run, "Only captures of this run").Type("NAME");
   verb.Option("--host", options->scope.host, "Only captures of this host").Type("NAME");
+  verb.Option("--capture", options->scope.capture,
+              "Only this capture, as the table of captures names it, or by its path or id")
+      .Type("NAME");
   verb.Option("--top", options->top,
               "Groups of buffers to list; by default 10, for a healthy capture 5; JSON has all")
       .Type("N");

@@ -130,8 +130,8 @@ std::string ChooseModule(schema::Database& database, const std::vector<schema::R
     std::vector<std::string> labels;
     for (const schema::Record& row : schema::ReadView(database, "run_labels"))
       labels.push_back(row.Text("name"));
-    throw Error(fmt::format("no run has the label {}{}; oomdb ingest --label {}=… sets it",
-                            options.label, DidYouMean(options.label, labels), options.label),
+    throw Error(fmt::format("no run has the label {}; oomdb ingest --label {}=… sets it{}",
+                            options.label, options.label, DidYouMean(options.label, labels)),
                 ExitCode::kUsage);
   }
   if (options.module.empty()) {

@@ -33,7 +33,9 @@ pairs AS (
     b.run, b.host, b.capture_id AS base_capture_id, n.capture_id AS new_capture_id
   FROM snapshots b
   JOIN snapshots n
-    ON n.run = b.run AND n.host IS NOT DISTINCT FROM b.host AND n.place = b.place + 1
+    ON n.run = b.run
+    AND (n.host = b.host OR (n.host IS NULL AND b.host IS NULL))
+    AND n.place = b.place + 1
 ),
 -- The samples of the two, not profile_lines: an engine sums those up for all profiles.
 samples AS (

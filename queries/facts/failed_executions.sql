@@ -40,7 +40,8 @@ WITH failed AS (
   JOIN captures c ON c.capture_id = e.capture_id AND c.status = 'complete'
   JOIN modules m ON m.module_id = e.module_id
   LEFT JOIN effective_capacity p
-    ON p.capture_id = e.capture_id AND p.device_id IS NOT DISTINCT FROM e.device_id
+    ON p.capture_id = e.capture_id
+    AND (p.device_id = e.device_id OR (p.device_id IS NULL AND e.device_id IS NULL))
   LEFT JOIN allocators a ON a.allocator_id = p.allocator_id
   WHERE e.failed = 1
 ),

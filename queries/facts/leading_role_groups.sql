@@ -28,5 +28,6 @@ SELECT
   g.count
 FROM over_capacity_groups g
 JOIN over_capacity_peaks p
-  ON p.module_id = g.module_id AND p.device_id IS NOT DISTINCT FROM g.device_id
+  ON p.module_id = g.module_id
+  AND (p.device_id = g.device_id OR (p.device_id IS NULL AND g.device_id IS NULL))
 WHERE g.kind = 'temp at the peak' AND g.role = p.leading_role;

@@ -73,5 +73,6 @@ JOIN modules m ON m.module_id = r.module_id
 JOIN captures c ON c.capture_id = r.capture_id
 LEFT JOIN effective_capacity p
   ON p.capture_id = r.capture_id
-  AND ((r.execution_count > 0 AND p.device_id IS NOT DISTINCT FROM r.device_id)
+  AND ((r.execution_count > 0
+      AND (p.device_id = r.device_id OR (p.device_id IS NULL AND r.device_id IS NULL)))
     OR (r.execution_count = 0 AND p.place = 1));

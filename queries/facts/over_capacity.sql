@@ -54,5 +54,7 @@ SELECT
   COALESCE(f.others_bytes, 0) AS others_bytes
 FROM module_devices d
 LEFT JOIN failed_executions f
-  ON f.module_id = d.module_id AND f.device_id IS NOT DISTINCT FROM d.device_id AND f.place = 1
+  ON f.module_id = d.module_id
+  AND (f.device_id = d.device_id OR (f.device_id IS NULL AND d.device_id IS NULL))
+  AND f.place = 1
 WHERE d.plan_bytes > d.capacity_bytes AND d.launched_count = 0;

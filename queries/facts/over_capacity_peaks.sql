@@ -269,5 +269,5 @@ SELECT
 FROM over_capacity f
 LEFT JOIN peaks p
   ON p.module_id = f.module_id
-  AND p.device_id IS NOT DISTINCT FROM f.device_id
+  AND (p.device_id = f.device_id OR (p.device_id IS NULL AND f.device_id IS NULL))
   AND f.heap_peak_bytes IS NOT NULL;

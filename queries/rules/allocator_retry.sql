@@ -130,8 +130,8 @@ WITH waits AS (
   FROM allocator_retry f
   JOIN executions e
     ON e.capture_id = f.capture_id
-    AND e.device_id IS NOT DISTINCT FROM f.device_id
-    AND e.module_id IS NOT DISTINCT FROM f.module_id
+    AND (e.device_id = f.device_id OR (e.device_id IS NULL AND f.device_id IS NULL))
+    AND (e.module_id = f.module_id OR (e.module_id IS NULL AND f.module_id IS NULL))
   LEFT JOIN failed_executions x ON x.execution_id = e.execution_id
   WHERE e.wait_ns > 0
 )

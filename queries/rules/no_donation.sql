@@ -59,7 +59,9 @@ WITH sized AS (
   JOIN module_devices d ON d.module_id = s.module_id
   JOIN modules m ON m.module_id = s.module_id
   LEFT JOIN failed_executions f
-    ON f.module_id = d.module_id AND f.device_id IS NOT DISTINCT FROM d.device_id AND f.place = 1
+    ON f.module_id = d.module_id
+    AND (f.device_id = d.device_id OR (f.device_id IS NULL AND d.device_id IS NULL))
+    AND f.place = 1
 )
 SELECT
   z.*,

@@ -111,7 +111,9 @@ SELECT
   p.source_file,
   p.source_line
 FROM padding_parts p
-JOIN padding_waste w ON w.capture_id = p.capture_id AND w.module_id IS NOT DISTINCT FROM p.module_id
+JOIN padding_waste w
+  ON w.capture_id = p.capture_id
+  AND (w.module_id = p.module_id OR (w.module_id IS NULL AND p.module_id IS NULL))
 WHERE p.position <= (SELECT s.setting FROM settings s WHERE s.name = 'items_max');
 
 -- title: How to fill the tiles

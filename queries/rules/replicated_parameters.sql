@@ -58,7 +58,9 @@ WITH judged AS (
   JOIN modules m ON m.plan_id = s.plan_id
   JOIN module_devices d ON d.module_id = m.module_id
   LEFT JOIN failed_executions f
-    ON f.module_id = d.module_id AND f.device_id IS NOT DISTINCT FROM d.device_id AND f.place = 1
+    ON f.module_id = d.module_id
+    AND (f.device_id = d.device_id OR (f.device_id IS NULL AND d.device_id IS NULL))
+    AND f.place = 1
   WHERE 100 * s.saving_bytes
     >= (SELECT t.setting FROM settings t WHERE t.name = 'replicated_min_percent') * d.plan_bytes
 )
@@ -170,9 +172,12 @@ WITH sized AS (
   FROM replicated_parameters r
   JOIN modules m ON m.module_id = r.module_id
   JOIN module_devices d
-    ON d.module_id = r.module_id AND d.device_id IS NOT DISTINCT FROM r.device_id
+    ON d.module_id = r.module_id
+    AND (d.device_id = r.device_id OR (d.device_id IS NULL AND r.device_id IS NULL))
   LEFT JOIN failed_executions x
-    ON x.module_id = r.module_id AND x.device_id IS NOT DISTINCT FROM r.device_id AND x.place = 1
+    ON x.module_id = r.module_id
+    AND (x.device_id = r.device_id OR (x.device_id IS NULL AND r.device_id IS NULL))
+    AND x.place = 1
 )
 SELECT
   z.capture_id,

@@ -19,8 +19,13 @@
 --   error log: the device has {capacity_bytes:bytes} (error log)
 --   setting: the capacity was set to {capacity_bytes:bytes}
 --   device memory: the device has {capacity_bytes:bytes}
+-- words capacity_how by capacity_source:
+--   pool: measured
+--   error log: read
+--   setting: as set
+--   device memory: inferred
 -- says: {label} does not fit: it needs {bytes:bytes}, {capacity_known}
--- detail: Short by {short_bytes:bytes} (plan read, capacity {capacity_evidence}).
+-- detail: Short by {short_bytes:bytes} (plan read, capacity {capacity_how}).
 --   (any_failed?{failed_count:n} of {execution_count:n} executions failed before launch (measured).
 --   |(never_ran?It never ran in this capture. ))The plan (read): parameters
 --   {parameter_bytes:bytes}, outputs {output_bytes:bytes}, constants {constant_bytes:bytes}, temps
@@ -62,7 +67,8 @@ SELECT
   CASE WHEN p.status = 'complete' AND p.execution_count = 0 THEN 1 ELSE 0 END AS never_ran
 FROM over_capacity_peaks p
 LEFT JOIN over_capacity_list l
-  ON l.module_id = p.module_id AND l.device_id IS NOT DISTINCT FROM p.device_id;
+  ON l.module_id = p.module_id
+  AND (l.device_id = p.device_id OR (l.device_id IS NULL AND p.device_id IS NULL));
 
 -- title: The largest parts of a plan that does not fit
 -- words label: {what}[ {role}][ {op_name}][ {source_file}[:{source_line:n}]][ {function_name}]

@@ -1,5 +1,35 @@
 -- What changed in the file since 0.1.0.
 
+-- A content may be a capture of several runs: unique is the two together. SQLite drops no constraint,
+-- so the table is made anew; not renamed, which would look at every view.
+CREATE TEMP TABLE captures_before AS SELECT * FROM main.captures;
+DROP TABLE main.captures;
+CREATE TABLE captures (
+  capture_id INTEGER PRIMARY KEY,
+  run TEXT,
+  host TEXT,
+  process_index INTEGER,
+  path TEXT NOT NULL,
+  content_hash TEXT NOT NULL,
+  bytes INTEGER NOT NULL,
+  kind TEXT NOT NULL CHECK (kind IN ('xplane', 'hlo', 'xla_dump', 'oom_log', 'device_memory_profile')),
+  status TEXT NOT NULL CHECK (status IN ('complete', 'truncated')),
+  format_note TEXT,
+  jax_version TEXT,
+  started_unix_ns INTEGER,
+  duration_ns INTEGER,
+  ingested_unix_ns INTEGER NOT NULL,
+  ingester_version TEXT NOT NULL,
+  UNIQUE (content_hash, run)
+) STRICT;
+INSERT INTO captures
+SELECT
+  capture_id, run, host, process_index, path, content_hash, bytes, kind, status, format_note,
+  jax_version, started_unix_ns, duration_ns, ingested_unix_ns, ingester_version
+FROM temp.captures_before;
+DROP TABLE temp.captures_before;
+CREATE INDEX captures_by_run ON captures (run, host);
+
 -- oom_events.kind becomes a readable name (oom_kinds says what each means); the code of the form
 -- that stood there goes to the new column `form`.
 ALTER TABLE oom_events ADD COLUMN form TEXT;
@@ -104,7 +134,9 @@ WHERE r.rise_bytes > 0;
 
 -- What fell before is known exactly when a capture is read. Here any fall as high as the rise counts,
 -- so that a growth is told as one that may be given back, rather than not at all.
-CREATE TABLE module_starts (
+CREATE TEMP TABLE starts_before AS SELECT * FROM main.stored_module_starts;
+DROP TABLE main.stored_module_starts;
+CREATE TABLE stored_module_starts (
   capture_id INTEGER NOT NULL REFERENCES captures,
   device_id INTEGER NOT NULL REFERENCES devices,
   module_id INTEGER NOT NULL REFERENCES stored_modules,
@@ -121,7 +153,7 @@ CREATE TABLE module_starts (
   own_output_bytes INTEGER,
   PRIMARY KEY (device_id, module_id)
 ) STRICT, WITHOUT ROWID;
-INSERT INTO module_starts
+INSERT INTO stored_module_starts
 WITH highest AS (
   SELECT
     e.device_id, e.module_id,
@@ -145,10 +177,9 @@ SELECT m.capture_id, m.device_id, m.module_id, m.allocator_id, m.executions, m.f
   m.last_start_ns, m.first_in_use_bytes, m.last_in_use_bytes, COALESCE(r.rise_bytes, 0),
   CASE WHEN f.fall_bytes >= r.rise_bytes THEN 1 ELSE 0 END, 0, m.survivor_bytes,
   m.own_output_bytes
-FROM stored_module_starts m
+FROM temp.starts_before m
 LEFT JOIN risen r ON r.device_id = m.device_id AND r.module_id = m.module_id
 LEFT JOIN falls f ON f.device_id = m.device_id AND f.module_id = m.module_id;
+DROP TABLE temp.starts_before;
 DROP TABLE stored_start_steps;
-DROP TABLE stored_module_starts;
-ALTER TABLE module_starts RENAME TO stored_module_starts;
 CREATE INDEX stored_module_starts_by_capture ON stored_module_starts (capture_id);

@@ -26,6 +26,17 @@ TEST_F(ForgetVerbTest, ByRunByIdAndByPath) {
   EXPECT_TRUE(Exists(kCapture));
 }
 
+TEST_F(ForgetVerbTest, OneRunOfSeveralThatHoldTheSame) {
+  ASSERT_EQ(Oomdb("ingest --db oom.db logs --run pr").exit_code, 0);
+  const Outcome unclear = Oomdb("forget --db oom.db --capture " + std::string(kCapture));
+  EXPECT_EQ(unclear.exit_code, 1);
+  EXPECT_THAT(unclear.err, HasSubstr("(1 of run run1, 2 of run pr)"));
+  const std::string before = Ask("SELECT rule, title FROM findings WHERE run = 'pr'");
+  EXPECT_EQ(Oomdb("forget --db oom.db --run run1").exit_code, 0);
+  EXPECT_EQ(Ask("SELECT run FROM captures"), "pr");
+  EXPECT_EQ(Ask("SELECT rule, title FROM findings"), before);
+}
+
 TEST_F(ForgetVerbTest, AMisspeltNameIsNoSuccess) {
   const Outcome outcome = Oomdb("forget --db oom.db --run run2");
   EXPECT_EQ(outcome.exit_code, 1);

@@ -77,8 +77,54 @@ TEST_F(IngestVerbTest, TheSameAgainIsNoSecondCapture) {
   EXPECT_EQ(Ask("SELECT COUNT(*) FROM captures"), "1");
   EXPECT_EQ(Ask("SELECT run, name, label FROM run_labels ORDER BY name"),
             "run1,batch,8\nrun1,seq,1024");
-  Oomdb("ingest --db oom.db logs --run r --host h");
-  EXPECT_EQ(Ask("SELECT run, host FROM captures"), "r,h");
+  const Outcome host = Oomdb("ingest --db oom.db logs --host h");
+  EXPECT_THAT(host.err, HasSubstr("(its host was host, is h now)"));
+  EXPECT_EQ(Ask("SELECT run, host FROM captures"), "run1,h");
+}
+
+TEST_F(IngestVerbTest, OneContentMayBeOfSeveralRuns) {
+  ASSERT_EQ(Oomdb("ingest --db oom.db logs --run main --label batch=8").exit_code, 0);
+  ASSERT_EQ(Shell("cp -r logs copy").exit_code, 0);
+  const Outcome added = Oomdb("ingest --db oom.db copy --run pr");
+  EXPECT_EQ(added.exit_code, 0) << added.err;
+  EXPECT_THAT(added.err, HasSubstr("; the same as of run main, and stays there: --rename would "
+                                   "move it)"));
+  EXPECT_EQ(Ask("SELECT run FROM captures ORDER BY run"), "main\npr");
+  // The path's run is not asked for: said, but not added.
+  const Outcome path = Oomdb("ingest --db oom.db copy/plugins --label seq=1");
+  EXPECT_EQ(path.exit_code, 0) << path.err;
+  EXPECT_EQ(Ask("SELECT run, name FROM run_labels ORDER BY run"), "main,batch\npr,seq");
+  EXPECT_THAT(Oomdb("ingest --db oom.db copy --run pr").err,
+              HasSubstr("0 stored, 1 already there"));
+  EXPECT_EQ(Ask("SELECT COUNT(*) FROM captures"), "2");
+  ASSERT_EQ(Shell("cp -r logs third").exit_code, 0);
+  EXPECT_THAT(Oomdb("ingest --db oom.db third").err,
+              HasSubstr("already there, of runs main, pr; --run NAME makes it one of another run"));
+  const Outcome unclear = Oomdb("ingest --db oom.db third --host h");
+  EXPECT_EQ(unclear.exit_code, 1);
+  EXPECT_THAT(unclear.err, HasSubstr("say with --run which one is meant"));
+}
+
+TEST_F(IngestVerbTest, RenamingIsAskedFor) {
+  ASSERT_EQ(Oomdb("ingest --db oom.db logs --run old --label batch=8").exit_code, 0);
+  const Outcome renamed = Oomdb("ingest --db oom.db logs --run new --rename");
+  EXPECT_EQ(renamed.exit_code, 0) << renamed.err;
+  EXPECT_THAT(renamed.err, HasSubstr("(its run was old, is new now)"));
+  EXPECT_EQ(Ask("SELECT run FROM captures"), "new");
+  EXPECT_EQ(Ask("SELECT run FROM run_labels"), "new");
+  EXPECT_EQ(Oomdb("ingest --db oom.db logs --rename").exit_code, 2);
+  // Which of two is not known but by the path.
+  ASSERT_EQ(Shell("cp -r logs copy; cp -r logs third").exit_code, 0);
+  ASSERT_EQ(Oomdb("ingest --db oom.db copy --run other").exit_code, 0);
+  const Outcome unclear = Oomdb("ingest --db oom.db third --run x --rename");
+  EXPECT_EQ(unclear.exit_code, 1);
+  EXPECT_THAT(unclear.err, HasSubstr("is a capture of the runs new, other"));
+  ASSERT_EQ(Oomdb("ingest --db oom.db copy --run x --rename").exit_code, 0);
+  EXPECT_EQ(Ask("SELECT run FROM captures ORDER BY run"), "new\nx");
+  // A run that has it: nothing to move.
+  EXPECT_THAT(Oomdb("ingest --db oom.db copy --run new --rename").err,
+              HasSubstr("0 stored, 1 already there"));
+  EXPECT_EQ(Ask("SELECT run FROM captures ORDER BY run"), "new\nx");
 }
 
 TEST_F(IngestVerbTest, CompressedAndPipedCapturesAreTheSame) {
@@ -92,7 +138,8 @@ TEST_F(IngestVerbTest, CompressedAndPipedCapturesAreTheSame) {
   const Outcome piped =
       Shell("oomdb ingest --db oom.db - --run piped < logs/plugins/profile/run1/host.xplane.pb");
   EXPECT_EQ(piped.exit_code, 0) << piped.err;
-  EXPECT_EQ(Ask("SELECT COUNT(*), MIN(run) FROM captures"), "1,piped");
+  EXPECT_EQ(Ask("SELECT COUNT(*), MIN(run) FROM captures"), "2,piped");
+  EXPECT_EQ(Ask("SELECT COUNT(DISTINCT content_hash) FROM captures"), "1");
 }
 
 TEST_F(IngestVerbTest, PassesOverWhatNobodyReads) {

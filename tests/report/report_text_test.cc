@@ -149,10 +149,34 @@ TEST(ReportTextTest, SeveralCapturesStartWithATable) {
   other.failed_count = other.error_count = 0;
   report.captures.push_back(other);
   report.captures[0].worst_title = report.findings[0].title_text;
+  report.findings[0].capture_id = report.captures[0].capture_id;
+  NameReportCaptures(&report.captures);
   const std::string text = ReportText(report, Style100());
   EXPECT_THAT(text, HasSubstr("CAPTURES  2"));
   EXPECT_THAT(text, testing::ContainsRegex("▸ run1 / node-0 .*1 failed .*does not fit"));
   EXPECT_THAT(text, testing::ContainsRegex("run1 / node-1 .*nothing found"));
+  EXPECT_THAT(text, HasSubstr("\nbelow: run1 / node-0 (--capture chooses another)\n"));
+  // Whose finding it is; one capture alone needs no name.
+  EXPECT_THAT(text, HasSubstr("\n           in run1 / node-0\n"));
+  EXPECT_THAT(ReportText(MisfitReport(), Style100()), Not(HasSubstr("in run1 / node-0")));
+}
+
+TEST(ReportTextTest, CapturesOfOneNameAreToldApartByTheirPaths) {
+  std::vector<ReportCapture> captures;
+  for (const char* path : {"/x/a/profile/h.pb", "/x/b/profile/h.pb", "/x/c", "/x/c/error.txt",
+                           "/y/same.log", "/y/same.log"}) {
+    ReportCapture& c = captures.emplace_back();
+    c.capture_id = std::ssize(captures);
+    c.path = path;
+    c.run = captures.size() > 4 ? "log" : captures.size() > 2 ? "c" : "run1";
+    c.host = captures.size() > 2 ? "" : "h";
+  }
+  captures.emplace_back().run = "alone";
+  NameReportCaptures(&captures);
+  std::vector<std::string> names;
+  for (const ReportCapture& c : captures) names.push_back(c.name);
+  EXPECT_THAT(names, testing::ElementsAre("a/…", "b/…", "c", "c/error.txt", "log (capture 5)",
+                                          "log (capture 6)", "alone"));
 }
 
 TEST(ReportMarkdownTest, NamesAreNoMarkup) {

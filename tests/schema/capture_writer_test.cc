@@ -157,11 +157,15 @@ TEST_F(CaptureWriterTest, SameContentAgainOnlyUpdatesNames) {
   const int64_t before = RowsOfAllTables(database_);
   {
     CaptureWriter writer(database_, SampleSource("a"));
-    const std::optional<int64_t> known = writer.KnownCapture();
-    ASSERT_EQ(known, first.capture_id);
+    const std::vector<KnownCapture> known = writer.KnownCaptures();
+    ASSERT_EQ(known.size(), 1u);
+    EXPECT_EQ(known[0].capture_id, first.capture_id);
+    EXPECT_EQ(known[0].run, "run1");
     const CaptureSummary again =
-        writer.CommitKnown(*known, std::nullopt, "other-host", {{"batch", "8"}});
+        writer.CommitKnown(known[0].capture_id, std::nullopt, "other-host", {{"batch", "8"}});
     EXPECT_TRUE(again.already_there);
+    EXPECT_FALSE(again.run_changed);
+    EXPECT_TRUE(again.host_changed);
     EXPECT_EQ(again.run, "run1");
   }
   EXPECT_EQ(RowsOfAllTables(database_), before + 1);  // The label.
@@ -169,6 +173,57 @@ TEST_F(CaptureWriterTest, SameContentAgainOnlyUpdatesNames) {
   EXPECT_EQ(
       QueryText(database_, "SELECT label FROM run_labels WHERE run = 'run1' AND name = 'batch'"),
       "8");
+}
+
+TEST_F(CaptureWriterTest, OneContentIsACaptureOfEachOfItsRuns) {
+  WriteSample(database_, "a");
+  const int64_t plans = QueryInt(database_, "SELECT COUNT(*) FROM stored_plans");
+  CaptureSource source = SampleSource("a");
+  source.run = "run2";
+  int64_t second = 0;
+  {
+    CaptureWriter writer(database_, source);
+    AddSampleFacts(writer);
+    second = writer.Commit({}).capture_id;
+  }
+  EXPECT_EQ(QueryInt(database_, "SELECT COUNT(DISTINCT run) FROM captures"), 2);
+  EXPECT_EQ(QueryInt(database_, "SELECT COUNT(*) FROM stored_plans"), plans);
+  // Of one run once.
+  EXPECT_ANY_THROW({
+    CaptureWriter writer(database_, source);
+    AddSampleFacts(writer);
+    writer.Commit({});
+  });
+  CaptureWriter writer(database_, source);
+  EXPECT_EQ(writer.KnownCaptures().size(), 2u);
+  EXPECT_EQ(writer.KnownCaptures()[1].capture_id, second);
+}
+
+TEST_F(CaptureWriterTest, LabelsGoAlongWithTheLastCaptureOfARun) {
+  const auto labels = [this] {
+    return QueryText(database_,
+                     "SELECT GROUP_CONCAT(t) FROM (SELECT run || ' ' || name || '=' || label AS t "
+                     "FROM run_labels ORDER BY 1)");
+  };
+  const int64_t first = WriteSample(database_, "a").capture_id;
+  const int64_t second = WriteSample(database_, "b").capture_id;
+  {
+    CaptureWriter writer(database_, SampleSource("a"));
+    writer.CommitKnown(first, std::nullopt, std::nullopt, {{"batch", "8"}, {"seq", "1"}});
+  }
+  {
+    CaptureWriter writer(database_, SampleSource("a"));
+    const CaptureSummary moved = writer.CommitKnown(first, "run2", std::nullopt, {{"seq", "2"}});
+    EXPECT_TRUE(moved.run_changed);
+    EXPECT_EQ(moved.previous_run, "run1");
+  }
+  EXPECT_EQ(labels(), "run1 batch=8,run1 seq=1,run2 seq=2");
+  {
+    CaptureWriter writer(database_, SampleSource("b"));
+    writer.CommitKnown(second, "run2", std::nullopt, {});
+  }
+  // What the new run says itself stays.
+  EXPECT_EQ(labels(), "run2 batch=8,run2 seq=2");
 }
 
 TEST_F(CaptureWriterTest, RefusesReferencesToNothing) {

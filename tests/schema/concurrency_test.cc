@@ -20,8 +20,8 @@ constexpr int64_t kAllocations = 20000;
 void WriteOne(const std::string& path, const std::string& content_hash) {
   Database database = Database::OpenForIngest(path, queries::Catalogue::Get().views());
   CaptureWriter writer(database, SampleSource(content_hash));
-  if (const std::optional<int64_t> known = writer.KnownCapture()) {
-    writer.CommitKnown(*known, std::nullopt, std::nullopt, {});
+  if (const std::vector<KnownCapture> known = writer.KnownCaptures(); !known.empty()) {
+    writer.CommitKnown(known[0].capture_id, std::nullopt, std::nullopt, {});
     return;
   }
   AddSampleFacts(writer, "plan-hash", kAllocations);

@@ -110,12 +110,13 @@ struct Capture {
   std::string run = "run1";
   std::map<std::string, std::string> labels;
   int64_t more_events = 0;
+  std::string folder = "logs";
 };
 
 // With references of every kind, and some rows that no importer fills yet.
 void WriteCapture(Database& database, const Capture& capture) {
   CaptureSource source = SampleSource(capture.hash);
-  source.path = "/logs/" + capture.hash + "/" + capture.run;
+  source.path = "/" + capture.folder + "/" + capture.hash + "/" + capture.run;
   source.run = capture.run;
   CaptureWriter writer(database, source);
   AddSampleFacts(writer, capture.plan, 3);
@@ -245,17 +246,34 @@ TEST_F(MergeTest, PlansWithoutAHashAreNotTakenForOneAnother) {
             2);
 }
 
-// One content under two names: the lesser path's words, whoever comes first.
+// One content of one run at two places: the lesser path's words, whoever comes first.
 TEST_F(MergeTest, WordsOfOneContentDontDependOnTheOrder) {
-  const std::string first = Make("1.db", {{"aaaa", "p", "x", {{"batch", "8"}}}});
-  const std::string second = Make("2.db", {{"aaaa", "p", "a", {{"batch", "4"}}}});
+  const std::string first = Make("1.db", {{.hash = "aaaa", .plan = "p", .folder = "x"}});
+  const std::string second = Make("2.db", {{.hash = "aaaa", .plan = "p", .folder = "a"}});
   EXPECT_EQ(Merged({first, second}), Merged({second, first}));
   Database out = New();
   MergeFile(out, first);
-  MergeFile(out, second);
-  EXPECT_EQ(QueryText(out, "SELECT run FROM captures"), "a");
-  // The other run's label stays, as after an ingest that renames.
-  EXPECT_EQ(QueryInt(out, "SELECT COUNT(*) FROM run_labels"), 2);
+  EXPECT_EQ(MergeFile(out, second).already_there, 1);
+  EXPECT_EQ(QueryText(out, "SELECT path FROM captures"), "/a/aaaa/run1");
+}
+
+// One content of two runs is a capture of each, and its plan is there once.
+TEST_F(MergeTest, EachRunKeepsItsCaptureOfOneContent) {
+  const Capture main = {"aaaa", "p", "main", {{"batch", "8"}}};
+  const Capture pr = {"aaaa", "p", "pr", {{"batch", "4"}}};
+  const std::string first = Make("1.db", {main});
+  const std::string second = Make("2.db", {pr, kB});
+  const std::string both = Make("3.db", {pr, main});
+  EXPECT_EQ(Merged({first, second}), Merged({second, first}));
+  EXPECT_EQ(Merged({first, second}), Merged({both, second, first}));
+  Database out = New();
+  MergeFile(out, first);
+  EXPECT_EQ(MergeFile(out, second).added, 2);
+  EXPECT_EQ(MergeFile(out, both).added, 0);
+  EXPECT_EQ(QueryText(out, "SELECT GROUP_CONCAT(run) FROM (SELECT run FROM captures ORDER BY run)"),
+            "main,pr,run2");
+  EXPECT_EQ(QueryInt(out, "SELECT COUNT(*) FROM stored_plans WHERE hlo_hash = 'p'"), 1);
+  EXPECT_EQ(QueryInt(out, "SELECT COUNT(*) FROM run_labels"), 3);
 }
 
 TEST_F(MergeTest, LabelsThatDifferAreSettledAndCounted) {
@@ -271,14 +289,14 @@ TEST_F(MergeTest, LabelsThatDifferAreSettledAndCounted) {
 // --events all on one host, not on the other: the richer rows, whoever comes first.
 TEST_F(MergeTest, TheRicherRowsOfOneContentWin) {
   const std::string poor = Make("1.db", {{"aaaa", "p", "a", {{"batch", "4"}}}});
-  const std::string rich = Make("2.db", {{"aaaa", "p", "x", {}, 5}});
+  const std::string rich = Make("2.db", {{"aaaa", "p", "a", {}, 5, "x"}});
   const std::string other = Make("3.db", {kB});
   EXPECT_EQ(Merged({poor, other, rich}), Merged({rich, poor, other}));
   Database out = New();
   MergeFile(out, poor);
   MergeFile(out, rich);
   EXPECT_EQ(QueryInt(out, "SELECT COUNT(*) FROM stored_host_events"), 7);
-  EXPECT_EQ(QueryText(out, "SELECT run FROM captures"), "a");
+  EXPECT_EQ(QueryText(out, "SELECT path FROM captures"), "/logs/aaaa/a");
   EXPECT_EQ(QueryText(out, "SELECT label FROM run_labels WHERE run = 'a'"), "4");
 }
 

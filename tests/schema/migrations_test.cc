@@ -118,5 +118,33 @@ TEST(MigrationsTest, StepsOfStartsBecomeRisesOfTheFloor) {
   EXPECT_THAT(rows, testing::ElementsAre("1: 100, 70", "3: 300, 290", "400 fell 0"));
 }
 
+TEST(MigrationsTest, AContentMayBeOfSeveralRuns) {
+  SQLite::Database database(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+  database.exec(FirstSchema());
+  const char* const insert =
+      "INSERT INTO captures (path, run, host, content_hash, bytes, kind, status, jax_version, "
+      "ingested_unix_ns, ingester_version) VALUES ('a.log', ?, 'h', 'same', 9, 'oom_log', "
+      "'complete', '0.7', 5, '0.1')";
+  const auto add = [&](const std::string& run) {
+    SQLite::Statement statement(database, insert);
+    statement.bind(1, run);
+    statement.exec();
+  };
+  add("main");
+  // As stored by a program of that version.
+  database.exec("CREATE VIEW capture_paths AS SELECT c.path FROM captures c");
+  EXPECT_ANY_THROW(add("pr"));
+  Migrate(database, 1, Migrations());
+  add("pr");
+  EXPECT_ANY_THROW(add("pr"));
+  EXPECT_EQ(database
+                .execAndGet("SELECT capture_id || run || host || content_hash || bytes || kind || "
+                            "jax_version || ingested_unix_ns || ingester_version FROM captures "
+                            "ORDER BY capture_id")
+                .getString(),
+            "1mainhsame9oom_log0.750.1");
+  EXPECT_EQ(database.execAndGet("SELECT COUNT(*) FROM capture_paths").getInt(), 2);
+}
+
 }  // namespace
 }  // namespace oomdb::schema

@@ -89,7 +89,8 @@ TEST_F(WriteGroupTest, KnowsTheCapturesOfTheGroup) {
   WriteGroup group(database_);
   Write(group, "a");
   CaptureWriter writer(database_, SampleSource("a"), nullptr, &group);
-  EXPECT_EQ(writer.KnownCapture(), 1);
+  ASSERT_EQ(writer.KnownCaptures().size(), 1u);
+  EXPECT_EQ(writer.KnownCaptures()[0].capture_id, 1);
 }
 
 TEST_F(WriteGroupTest, WhatTheDatabaseUndoesIsLostAsAWhole) {
