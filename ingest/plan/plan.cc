@@ -41,14 +41,9 @@ void ReadPartitions(const proto::HloModuleProto& module, Plan* plan) {
   if (devices.replica_count() > 0) plan->replica_count = devices.replica_count();
 }
 
-// What the instruction that defines a buffer says of it.
-void Describe(const Instructions& instructions, const LogicalBuffer& logical, StackFrames& frames,
-              TextBudget& text, IssueLog& log, PlanBuffer* buffer) {
-  const proto::HloInstructionProto& instruction = instructions[logical.value.instruction];
-  buffer->instruction = text.Copy(instruction.name());
-  buffer->opcode = text.Copy(instruction.opcode());
-  const proto::OpMetadata& metadata = instruction.metadata();
-  buffer->op_name = text.Copy(metadata.op_name());
+// The line of an instruction, and its stack.
+void DescribeLine(const proto::OpMetadata& metadata, StackFrames& frames, TextBudget& text,
+                  PlanBuffer* buffer) {
   const SourceLine line = frames.LineOf(metadata);
   buffer->source_file = text.Copy(line.file);
   buffer->source_line = line.line;
@@ -57,7 +52,15 @@ void Describe(const Instructions& instructions, const LogicalBuffer& logical, St
     buffer->frame_id = metadata.stack_frame_id();
     frames.Use(metadata.stack_frame_id());
   }
+}
 
+// What the instruction that defines a buffer says of it.
+void Describe(const Instructions& instructions, const LogicalBuffer& logical, TextBudget& text,
+              IssueLog& log, PlanBuffer* buffer) {
+  const proto::HloInstructionProto& instruction = instructions[logical.value.instruction];
+  buffer->instruction = text.Copy(instruction.name());
+  buffer->opcode = text.Copy(instruction.opcode());
+  buffer->op_name = text.Copy(instruction.metadata().op_name());
   buffer->shape_index = text.Copy(PrintShapeIndex(logical.value.index));
   const proto::ShapeProto* shape = SubshapeAt(instruction.shape(), logical.value.index);
   if (shape == nullptr) {
@@ -86,19 +89,24 @@ void ReadBuffers(const Instructions& instructions, const BufferAssignment& assig
       buffer.allocation_class = ClassOf(*logical.allocation);
       buffer.offset_bytes = logical.offset_bytes;
     }
-    if (logical.value.instruction != IdIndex::kNone) {
-      Describe(instructions, logical, frames, text, log, &buffer);
-    }
+    InstructionNumber line = logical.value.instruction;
     if (logical.IsTemp()) {
+      const Attribution from = stacks.OfBuffer(assignment, b, replay.sharers[b]);
+      if (from.line != IdIndex::kNone) line = from.line;
       if (IsWorkspace(instructions, logical.value)) {
         buffer.role = Role::kWorkspace;
       } else {
-        const std::optional<NameStack> stack = stacks.OfBuffer(assignment, b, replay.sharers[b]);
-        buffer.role = stack ? RoleOf(stack->text) : Role::kOther;
-        if (stack && stack->via != IdIndex::kNone) {
-          buffer.role_via = text.Copy(instructions[stack->via].name());
+        buffer.role = from.stack ? RoleOf(from.stack->text) : Role::kOther;
+        if (from.stack && from.stack->via != IdIndex::kNone) {
+          buffer.role_via = text.Copy(instructions[from.stack->via].name());
         }
       }
+    }
+    if (logical.value.instruction != IdIndex::kNone) {
+      Describe(instructions, logical, text, log, &buffer);
+    }
+    if (line != IdIndex::kNone) {
+      DescribeLine(instructions[line].metadata(), frames, text, &buffer);
     }
     const Lifetime& lifetime = replay.lifetimes[b];
     buffer.first_live = lifetime.first_live;
@@ -194,8 +202,8 @@ Plan ReadPlan(std::string_view hlo_proto_bytes) {
   const HeapReplay replay = ReplayHeap(hlo.buffer_assignment(), assignment, log);
   SetPeaks(replay, &plan);
 
-  NameStacks stacks(instructions, log);
   StackFrames frames(module.stack_frame_index(), log);
+  NameStacks stacks(instructions, frames, log);
   ReadBuffers(instructions, assignment, replay, stacks, frames, text, log, &plan);
   plan.outputs = ReadOutputs(module, instructions, assignment, stacks, text, log);
   plan.frames = frames.Used(text);
