@@ -115,7 +115,7 @@ bool NameStacks::TakeWritten(const ValueAt& update, InstructionNumber own, Attri
   // What copies or reshapes it on the way has the line of the scan.
   std::vector<InstructionNumber> way;
   ValueAt at{written, {}};
-  for (int steps = 0; steps < kMaxWay && Spend(); ++steps) {
+  for (int steps = 0; steps < kMaxWay; ++steps) {
     way.push_back(at.instruction);
     const int operand = UpdateOperand(instructions_[at.instruction]);
     std::optional<ValueAt> next = upstream_.Step(at);
@@ -123,7 +123,7 @@ bool NameStacks::TakeWritten(const ValueAt& update, InstructionNumber own, Attri
       next = ValueAt{instructions_.Operand(at.instruction, operand), {}};
       if (next->instruction == IdIndex::kNone) break;
     }
-    if (!next) break;
+    if (!next || !Spend()) break;
     at = std::move(*next);
   }
   Attribution of_written;
@@ -144,7 +144,7 @@ bool NameStacks::TakeWritten(const ValueAt& update, InstructionNumber own, Attri
 }
 
 InstructionNumber NameStacks::UpdateBehind(ValueAt value) {
-  for (int steps = 0; steps < kMaxWay && Spend(); ++steps) {
+  for (int steps = 0; steps < kMaxWay; ++steps) {
     const proto::HloInstructionProto& instruction = instructions_[value.instruction];
     if (UpdateOperand(instruction) >= 0) return value.instruction;
     if (instruction.opcode() == "parameter") {
@@ -154,7 +154,7 @@ InstructionNumber NameStacks::UpdateBehind(ValueAt value) {
       if (caller == IdIndex::kNone || instructions_[caller].opcode() == "while") break;
     }
     std::optional<ValueAt> next = upstream_.Step(value);
-    if (!next) break;
+    if (!next || !Spend()) break;
     value = std::move(*next);
   }
   return IdIndex::kNone;
@@ -205,7 +205,7 @@ bool NameStacks::TakeFilled(const ValueAt& value, Attribution* found) {
 bool NameStacks::TakeUpstream(const ValueAt& value, Attribution* found) {
   ValueAt at = value;
   bool in_loop = false;
-  for (int steps = 0; steps < kMaxWay && Spend(); ++steps) {
+  for (int steps = 0; steps < kMaxWay; ++steps) {
     const proto::HloInstructionProto& instruction = instructions_[at.instruction];
     if (in_loop && UpdateOperand(instruction) >= 0) {
       return TakeWritten(at, value.instruction, found);
@@ -218,7 +218,7 @@ bool NameStacks::TakeUpstream(const ValueAt& value, Attribution* found) {
       return true;
     }
     std::optional<ValueAt> next = upstream_.Step(at);
-    if (!next) return false;
+    if (!next || !Spend()) return false;
     at = std::move(*next);
   }
   return false;
@@ -264,12 +264,12 @@ bool NameStacks::TakeLineNearby(const ValueAt& value, Attribution* found) {
     std::set<InstructionNumber> seen = {value.instruction};
     std::deque<InstructionNumber> queue = {value.instruction};
     auto visit = [&](InstructionNumber i) {
-      if (i == IdIndex::kNone || !seen.insert(i).second) return false;
+      if (i == IdIndex::kNone || !seen.insert(i).second || !Spend()) return false;
       TakeWithInside(i, value.instruction, &nearby);
       queue.push_back(i);
       return nearby.line != IdIndex::kNone;
     };
-    while (!queue.empty() && seen.size() <= kMaxNearby && Spend()) {
+    while (!queue.empty() && seen.size() <= kMaxNearby) {
       const InstructionNumber at = queue.front();
       queue.pop_front();
       bool done = false;
