@@ -1,6 +1,7 @@
 #include "ingest/plan/plan.h"
 
 #include <limits>
+#include <map>
 #include <utility>
 
 #include "base/error.h"
@@ -11,6 +12,7 @@
 #include "ingest/plan/hlo_importer.h"
 #include "ingest/plan/instructions.h"
 #include "ingest/plan/limits.h"
+#include "ingest/plan/marks.h"
 #include "ingest/plan/outputs.h"
 #include "ingest/plan/roles.h"
 #include "ingest/plan/shape.h"
@@ -78,6 +80,7 @@ void ReadBuffers(const Instructions& instructions, const BufferAssignment& assig
                  const HeapReplay& replay, NameStacks& stacks, StackFrames& frames,
                  TextBudget& text, IssueLog& log, Plan* plan) {
   plan->buffers.reserve(assignment.buffers().size());
+  std::vector<PeakTemp> at_peak;
   for (int32_t b = 0; b < static_cast<int32_t>(assignment.buffers().size()); ++b) {
     const LogicalBuffer& logical = assignment.buffers()[b];
     PlanBuffer buffer;
@@ -90,8 +93,11 @@ void ReadBuffers(const Instructions& instructions, const BufferAssignment& assig
       buffer.offset_bytes = logical.offset_bytes;
     }
     InstructionNumber line = logical.value.instruction;
+    std::string_view name_stack;
     if (logical.IsTemp()) {
       const Attribution from = stacks.OfBuffer(assignment, b, replay.sharers[b]);
+      buffer.stack = from.filled;
+      if (from.stack) name_stack = from.stack->text;
       if (from.line != IdIndex::kNone) line = from.line;
       if (IsWorkspace(instructions, logical.value)) {
         buffer.role = Role::kWorkspace;
@@ -107,12 +113,39 @@ void ReadBuffers(const Instructions& instructions, const BufferAssignment& assig
     }
     if (line != IdIndex::kNone) {
       DescribeLine(instructions[line].metadata(), frames, text, &buffer);
+      if (line != logical.value.instruction) buffer.line_via = text.Copy(instructions[line].name());
     }
     const Lifetime& lifetime = replay.lifetimes[b];
     buffer.first_live = lifetime.first_live;
     buffer.last_live = lifetime.last_live;
     if (replay.peak_bytes.contains(logical.memory_space)) buffer.at_peak = lifetime.at_peak;
+    if (logical.IsTemp() && logical.memory_space == 0 && lifetime.at_peak) {
+      const proto::ShapeProto* shape =
+          logical.value.instruction == IdIndex::kNone
+              ? nullptr
+              : SubshapeAt(instructions[logical.value.instruction].shape(), logical.value.index);
+      at_peak.push_back({plan->buffers.size(), shape, name_stack, line});
+    }
     plan->buffers.push_back(std::move(buffer));
+  }
+  MarkPeak(instructions, at_peak, plan);
+  plan->block = FindBlock(instructions, frames, at_peak, *plan, text);
+}
+
+// Which parameters the forward pass reads: those are trained, or data.
+void ReadForwardParameters(const Instructions& instructions, NameStacks& stacks, Plan* plan) {
+  std::map<int64_t, InstructionNumber> parameters;
+  const auto [begin, end] = instructions.Range(instructions.entry());
+  for (InstructionNumber i = begin; i < end; ++i) {
+    if (instructions[i].opcode() == "parameter") {
+      parameters.emplace(instructions[i].parameter_number(), i);
+    }
+  }
+  for (PlanAllocation& allocation : plan->allocations) {
+    if (!allocation.parameter_number) continue;
+    const auto at = parameters.find(*allocation.parameter_number);
+    if (at == parameters.end() || IsTuple(instructions[at->second].shape())) continue;
+    allocation.forward_read = stacks.IsReadByForward({at->second, {}});
   }
 }
 
@@ -149,6 +182,8 @@ std::string_view ToString(AllocationClass c) {
   }
   return "temp";
 }
+
+std::string_view ToString(Stack stack) { return stack == Stack::kKept ? "kept" : "carried"; }
 
 std::string_view ToString(Role role) {
   switch (role) {
@@ -204,6 +239,7 @@ Plan ReadPlan(std::string_view hlo_proto_bytes) {
 
   StackFrames frames(module.stack_frame_index(), log);
   NameStacks stacks(instructions, frames, log);
+  ReadForwardParameters(instructions, stacks, &plan);
   ReadBuffers(instructions, assignment, replay, stacks, frames, text, log, &plan);
   plan.outputs = ReadOutputs(module, instructions, assignment, stacks, text, log);
   plan.frames = frames.Used(text);

@@ -108,7 +108,8 @@ bool NameStacks::TakeWithInside(InstructionNumber i, InstructionNumber own, Attr
   return false;
 }
 
-bool NameStacks::TakeWritten(const ValueAt& update, InstructionNumber own, Attribution* found) {
+bool NameStacks::TakeWritten(const ValueAt& update, InstructionNumber own, Attribution* found,
+                             bool* carried) {
   const InstructionNumber written =
       instructions_.Operand(update.instruction, UpdateOperand(instructions_[update.instruction]));
   if (written == IdIndex::kNone) return false;
@@ -124,6 +125,11 @@ bool NameStacks::TakeWritten(const ValueAt& update, InstructionNumber own, Attri
       if (next->instruction == IdIndex::kNone) break;
     }
     if (!next || !Spend()) break;
+    if (carried != nullptr && instructions_[at.instruction].opcode() == "parameter" &&
+        instructions_.ComputationOf(next->instruction) ==
+            instructions_.ComputationOf(at.instruction)) {
+      *carried = true;
+    }
     at = std::move(*next);
   }
   Attribution of_written;
@@ -179,6 +185,78 @@ bool NameStacks::MayBeFilled(const ValueAt& value) const {
   return false;
 }
 
+bool NameStacks::IsReadOutsideBackward(const ValueAt& value) {
+  IndexUsers();
+  std::set<ValueAt> seen = {value};
+  std::deque<ValueAt> queue = {value};
+  while (!queue.empty()) {
+    const ValueAt at = std::move(queue.front());
+    queue.pop_front();
+    const std::vector<ValueAt> flows = instructions_.FlowsInto(at);
+    for (const ValueAt& user : flows) {
+      if (!Spend() || seen.size() > kMaxNearby) return false;
+      const proto::HloInstructionProto& instruction = instructions_[user.instruction];
+      if (instruction.opcode() == "while") {
+        if (RoleOf(instruction.metadata().op_name()) != Role::kBackward) return true;
+      } else if (seen.insert(user).second) {
+        queue.push_back(user);
+      }
+    }
+    if (!at.index.empty()) continue;  // A tuple that holds it; only its elements are read.
+    for (int32_t u = first_user_[at.instruction]; u < first_user_[at.instruction + 1]; ++u) {
+      if (!Spend() || seen.size() > kMaxNearby) return false;
+      const InstructionNumber user = users_[u];
+      const std::string& opcode = instructions_[user].opcode();
+      if (opcode == "tuple" || opcode == "while") continue;
+      if (RepeatsOperand(opcode)) {
+        if (seen.insert({user, {}}).second) queue.push_back({user, {}});
+        continue;
+      }
+      const std::optional<NameStack> stack = OfInstruction(user);
+      if (stack && RoleOf(stack->text) != Role::kBackward) return true;
+    }
+  }
+  return false;
+}
+
+bool NameStacks::IsReadByForward(const ValueAt& value) {
+  IndexUsers();
+  std::set<ValueAt> seen = {value};
+  std::deque<ValueAt> queue = {value};
+  while (!queue.empty()) {
+    const ValueAt at = std::move(queue.front());
+    queue.pop_front();
+    for (ValueAt& user : instructions_.FlowsInto(at)) {
+      if (!Spend() || seen.size() > kMaxNearby) return false;
+      const proto::HloInstructionProto& instruction = instructions_[user.instruction];
+      if (instruction.opcode() == "while" &&
+          RoleOf(instruction.metadata().op_name()) == Role::kForward) {
+        return true;
+      }
+      if (seen.insert(user).second) queue.push_back(std::move(user));
+    }
+    if (!at.index.empty()) continue;
+    for (int32_t u = first_user_[at.instruction]; u < first_user_[at.instruction + 1]; ++u) {
+      if (!Spend() || seen.size() > kMaxNearby) return false;
+      const InstructionNumber user = users_[u];
+      const std::string& opcode = instructions_[user].opcode();
+      if (opcode == "tuple" || opcode == "while" || opcode == "get-tuple-element") continue;
+      const std::optional<NameStack> stack = OfInstruction(user);
+      if (stack && RoleOf(stack->text) == Role::kForward) return true;
+      if (RepeatsOperand(opcode) && seen.insert({user, {}}).second) queue.push_back({user, {}});
+    }
+  }
+  return false;
+}
+
+bool NameStacks::TakeStack(const ValueAt& loop, const ValueAt& update, InstructionNumber own,
+                           Attribution* found) {
+  bool carried = false;
+  const bool all = TakeWritten(update, own, found, &carried);
+  found->filled = carried || IsReadOutsideBackward(loop) ? Stack::kCarried : Stack::kKept;
+  return all;
+}
+
 bool NameStacks::TakeFilled(const ValueAt& value, Attribution* found) {
   if (!MayBeFilled(value)) return false;
   std::set<ValueAt> seen = {value};
@@ -191,7 +269,7 @@ bool NameStacks::TakeFilled(const ValueAt& value, Attribution* found) {
       const std::optional<ValueAt> put = upstream_.Step(at);
       const InstructionNumber update = put ? UpdateBehind(*put) : IdIndex::kNone;
       if (update != IdIndex::kNone) {
-        return TakeWritten({update, {}}, value.instruction, found);
+        return TakeStack(at, {update, {}}, value.instruction, found);
       }
     }
     for (ValueAt& user : instructions_.FlowsInto(at)) {
@@ -204,16 +282,16 @@ bool NameStacks::TakeFilled(const ValueAt& value, Attribution* found) {
 
 bool NameStacks::TakeUpstream(const ValueAt& value, Attribution* found) {
   ValueAt at = value;
-  bool in_loop = false;
+  ValueAt loop;
   for (int steps = 0; steps < kMaxWay; ++steps) {
     const proto::HloInstructionProto& instruction = instructions_[at.instruction];
-    if (in_loop && UpdateOperand(instruction) >= 0) {
-      return TakeWritten(at, value.instruction, found);
+    if (loop.instruction != IdIndex::kNone && UpdateOperand(instruction) >= 0) {
+      return TakeStack(loop, at, value.instruction, found);
     }
     const std::string& opcode = instruction.opcode();
     if (opcode == "while") {
       // What the loop itself says comes after what is in it.
-      in_loop = true;
+      loop = at;
     } else if (TakeWithInside(at.instruction, value.instruction, found)) {
       return true;
     }

@@ -32,6 +32,7 @@ struct NameStack {
 struct Attribution {
   std::optional<NameStack> stack;
   InstructionNumber line = IdIndex::kNone;  // The instruction whose line of the user's code it is.
+  std::optional<Stack> filled;              // A loop fills it slice by slice.
 };
 
 // kBackward, kForward or kOther.
@@ -50,6 +51,9 @@ class NameStacks {
   // the value flows into unchanged, breadth first.
   std::optional<NameStack> OfValue(const ValueAt& value);
 
+  // True when the forward pass reads the value, or a copy of it.
+  bool IsReadByForward(const ValueAt& value);
+
   // That of the buffer's value; then of the first of `sharers` (buffers that take over its memory)
   // that has one. A line may also be that of what the value is made from, then of what reads it.
   Attribution OfBuffer(const BufferAssignment& assignment, int32_t buffer,
@@ -64,8 +68,15 @@ class NameStacks {
   // Each takes what is still missing in `found`; true when nothing is.
   bool Take(InstructionNumber i, InstructionNumber own, Attribution* found) const;
   bool TakeWithInside(InstructionNumber i, InstructionNumber own, Attribution* found);
-  bool TakeWritten(const ValueAt& update, InstructionNumber own, Attribution* found);
+  // `carried`: set when the update writes what the loop carries from the round before.
+  bool TakeWritten(const ValueAt& update, InstructionNumber own, Attribution* found,
+                   bool* carried = nullptr);
   bool TakeFilled(const ValueAt& value, Attribution* found);
+  // As TakeWritten, for what `loop` (a while and a place in its state) fills.
+  bool TakeStack(const ValueAt& loop, const ValueAt& update, InstructionNumber own,
+                 Attribution* found);
+  // True when something else than the backward pass reads the value, or a copy of it.
+  bool IsReadOutsideBackward(const ValueAt& value);
   bool TakeUpstream(const ValueAt& value, Attribution* found);
   bool TakeDownstream(const ValueAt& value, Attribution* found);
   bool TakeLineNearby(const ValueAt& value, Attribution* found);

@@ -132,6 +132,18 @@ bool StackFrames::HasUsersLine(const proto::OpMetadata& metadata) const {
          !IsInstalledFile(metadata.source_file());
 }
 
+std::vector<SourceLine> StackFrames::UsersChain(const proto::OpMetadata& metadata,
+                                                size_t max_lines) const {
+  std::vector<SourceLine> chain;
+  int64_t frame = UserFrame(metadata.stack_frame_id());
+  while (frame != 0 && chain.size() < max_lines) {
+    chain.push_back(At(frame));
+    frame = UserFrame(Parent(frame));
+  }
+  if (chain.empty() && HasUsersLine(metadata)) chain.push_back(LineOf(metadata));
+  return chain;
+}
+
 SourceLine StackFrames::LineOf(const proto::OpMetadata& metadata) const {
   const int64_t frame_id = metadata.stack_frame_id();
   if (metadata.source_file().empty()) {

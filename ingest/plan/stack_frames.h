@@ -46,6 +46,10 @@ class StackFrames {
   // True when LineOf gives a line of the user's own code.
   bool HasUsersLine(const proto::OpMetadata& metadata) const;
 
+  // The lines of the user's own code that led to an instruction, innermost first; only LineOf where
+  // no stack is recorded. At most `max_lines`.
+  std::vector<SourceLine> UsersChain(const proto::OpMetadata& metadata, size_t max_lines) const;
+
   // Notes that `frame_id` and its callers are needed.
   void Use(int64_t frame_id);
   // The frames that were noted, ascending.
