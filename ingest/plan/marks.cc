@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 // How far out a Python stack is followed.
@@ -228,4 +228,4 @@ std::optional<PlanBlock> FindBlock(const Instructions& instructions, const Stack
   return found;
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest

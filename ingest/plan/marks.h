@@ -13,7 +13,7 @@
 #include "ingest/plan/roles.h"
 #include "ingest/plan/stack_frames.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 // What is remembered of a temp at the peak, until all are known.
 struct PeakTemp {
@@ -38,6 +38,6 @@ std::optional<PlanBlock> FindBlock(const Instructions& instructions, const Stack
                                    const std::vector<PeakTemp>& temps, const Plan& plan,
                                    TextBudget& text);
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest
 
 #endif  // OOMDB_INGEST_PLAN_MARKS_H_

@@ -14,7 +14,7 @@
 
 #include "ingest/base/facts.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 enum class AllocationClass { kParameter, kConstant, kThreadLocal, kOutput, kTemp };
 // A stack is what a loop fills, one slice a round. kKept: for the backward pass alone, so that
@@ -157,6 +157,6 @@ struct Plan {
 // Hostile input costs at most time and memory linear in its size.
 Plan ReadPlan(std::string_view hlo_proto_bytes);
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest
 
 #endif  // OOMDB_INGEST_PLAN_PLAN_H_

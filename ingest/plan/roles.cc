@@ -6,7 +6,7 @@
 
 #include "ingest/plan/limits.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 // How far one way through a module is followed: real ones are a few steps through a fusion and a
@@ -416,4 +416,4 @@ bool IsWorkspace(const Instructions& instructions, const ValueAt& value) {
   return shape != nullptr && (shape->element_type() == kS8 || shape->element_type() == kU8);
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest

@@ -21,7 +21,7 @@
 #include "ingest/plan/stack_frames.h"
 #include "ingest/plan/upstream.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 struct NameStack {
   std::string_view text;                   // Into the proto.
@@ -111,6 +111,6 @@ class NameStacks {
 // u8).
 bool IsWorkspace(const Instructions& instructions, const ValueAt& value);
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest
 
 #endif  // OOMDB_INGEST_PLAN_ROLES_H_

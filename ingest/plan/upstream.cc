@@ -3,7 +3,7 @@
 #include <array>
 #include <utility>
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 bool RepeatsOperand(std::string_view opcode) {
   constexpr std::array<std::string_view, 14> kOpcodes = {
@@ -84,4 +84,4 @@ std::optional<ValueAt> Upstream::OfParameter(const ValueAt& value) const {
   return ValueAt{operand, value.index};
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest

@@ -10,7 +10,7 @@
 
 #include "ingest/plan/instructions.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 class Upstream {
  public:
@@ -37,6 +37,6 @@ class Upstream {
 // shape or order.
 bool RepeatsOperand(std::string_view opcode);
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest
 
 #endif  // OOMDB_INGEST_PLAN_UPSTREAM_H_

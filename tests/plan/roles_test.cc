@@ -5,7 +5,7 @@
 
 #include "tests/plan/text_proto.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 std::string Named(const std::string& op_name) {
@@ -265,4 +265,4 @@ TEST(RolesTest, ACopyOfAParameterHasTheLineThatReadsIt) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::ingest
