@@ -149,6 +149,12 @@ class Reader {
 
 }  // namespace
 
+std::string_view FitsWord(const ReportRemedy& remedy) {
+  if (remedy.fits) return *remedy.fits ? "yes" : "no";
+  if (remedy.likely) return *remedy.likely ? "likely" : "?";
+  return "";
+}
+
 Report ReadReport(schema::Database& database, const ReportScope& scope) {
   return Reader(database, scope).Read();
 }

@@ -168,9 +168,9 @@ std::optional<PlanBlock> FindBlock(const Instructions& instructions, const Stack
   for (const PeakTemp& temp : temps) {
     const PlanBuffer& buffer = plan.buffers[temp.buffer];
     if (temp.line == IdIndex::kNone) continue;
-    const bool kept =
-        buffer.role == Role::kForward &&
-        (buffer.stack ? buffer.stack == Stack::kKept : buffer.repeat_count.value_or(1) >= 2);
+    // What the loop carries is a block's too; the backward pass of a block has the block's lines.
+    if (buffer.role != Role::kForward || buffer.stack == Stack::kCarried) continue;
+    const bool kept = buffer.stack.has_value() || buffer.repeat_count.value_or(1) >= 2;
     const proto::OpMetadata& metadata = instructions[temp.line].metadata();
     const std::vector<SourceLine> chain = frames.UsersChain(metadata, kMaxFrames);
     if (chain.empty()) continue;
