@@ -108,6 +108,20 @@ bool NameStacks::TakeWithInside(InstructionNumber i, InstructionNumber own, Attr
   return false;
 }
 
+bool NameStacks::IsCarried(ValueAt value) {
+  for (int steps = 0; steps < kMaxWay; ++steps) {
+    std::optional<ValueAt> next = upstream_.Step(value);
+    if (!next || !Spend()) return false;
+    if (instructions_[value.instruction].opcode() == "parameter" &&
+        instructions_.ComputationOf(next->instruction) ==
+            instructions_.ComputationOf(value.instruction)) {
+      return true;
+    }
+    value = std::move(*next);
+  }
+  return false;
+}
+
 bool NameStacks::TakeWritten(const ValueAt& update, InstructionNumber own, Attribution* found,
                              bool* carried) {
   const InstructionNumber written =
@@ -125,12 +139,18 @@ bool NameStacks::TakeWritten(const ValueAt& update, InstructionNumber own, Attri
       if (next->instruction == IdIndex::kNone) break;
     }
     if (!next || !Spend()) break;
-    if (carried != nullptr && instructions_[at.instruction].opcode() == "parameter" &&
-        instructions_.ComputationOf(next->instruction) ==
-            instructions_.ComputationOf(at.instruction)) {
-      *carried = true;
-    }
     at = std::move(*next);
+  }
+  if (carried != nullptr) {
+    *carried = IsCarried({written, {}});
+    // Beside an input of the round, as a recurrent cell has it.
+    const proto::HloInstructionProto& maker = instructions_[at.instruction];
+    if (maker.opcode() == "concatenate") {
+      for (int n = 0; n < maker.operand_ids_size() && !*carried; ++n) {
+        const InstructionNumber operand = instructions_.Operand(at.instruction, n);
+        if (operand != IdIndex::kNone) *carried = IsCarried({operand, {}});
+      }
+    }
   }
   Attribution of_written;
   for (auto i = way.rbegin(); i != way.rend() && !Take(*i, own, &of_written); ++i) {

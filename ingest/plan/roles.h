@@ -68,6 +68,8 @@ class NameStacks {
   // Each takes what is still missing in `found`; true when nothing is.
   bool Take(InstructionNumber i, InstructionNumber own, Attribution* found) const;
   bool TakeWithInside(InstructionNumber i, InstructionNumber own, Attribution* found);
+  // True when the value is what a loop's body gets from the round before.
+  bool IsCarried(ValueAt value);
   // `carried`: set when the update writes what the loop carries from the round before.
   bool TakeWritten(const ValueAt& update, InstructionNumber own, Attribution* found,
                    bool* carried = nullptr);

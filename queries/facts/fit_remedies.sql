@@ -3,10 +3,10 @@
 -- words fix by remedy:
 --   raise_memory_fraction: a larger pool, if nothing else needs the device's memory:
 --     (default_enough?remove XLA_PYTHON_CLIENT_MEM_FRACTION, the default of {fraction_percent:x} is
---     enough | XLA_PYTHON_CLIENT_MEM_FRACTION={fraction_percent:x})
+--     enough|XLA_PYTHON_CLIENT_MEM_FRACTION={fraction_percent:x})
 --   donate: donate the state: jax.jit(step, donate_argnums=...) for the arguments that the step
 --     returns updated
---   checkpoint: jax.checkpoint on (has_block?{block}, called | the block) at {block_line}: its
+--   checkpoint: jax.checkpoint on (has_block?{block}, called|the block) at {block_line}: its
 --     activations are computed again in the backward pass
 --   micro_batch: split the batch into {batch_parts:n} micro-batches and accumulate the gradients
 --   fused_attention: fused attention; then check that {square_shape} is gone from the plan
@@ -15,26 +15,26 @@
 --   vmap: work in {vmap_parts:n} chunks instead of one vmap: jax.lax.map with batch_size
 --   shard_parameters: shard parameters, gradients and state (FSDP) over {state_parts:n} devices
 --   narrower_dtype: (gradients_only?keep gradients in bf16: f32 copies of bf16 values of their
---     dimensions are live at the peak | compute in bf16, with parameters in f32: the activations in
+--     dimensions are live at the peak|compute in bf16, with parameters in f32: the activations in
 --     f32 fall to half)
 --   less_workspace: let the library calls use less scratch: another algorithm, or smaller calls
 --   shorter_sequence: half the sequence: sequence by sequence buffers fall to a quarter, the others
 --     to half
 --   donate+checkpoint: donate the state (donate_argnums), and jax.checkpoint on (has_block?{block},
---     called | the block) at {block_line}
+--     called|the block) at {block_line}
 --   donate+micro_batch: donate the state (donate_argnums), and split the batch into {batch_parts:n}
 --     micro-batches
 --   donate+fused_attention: donate the state (donate_argnums), and fused attention for
 --     {square_shape}
 --   donate+chunk_logits: donate the state (donate_argnums), and compute the loss in
 --     {logits_parts:n} chunks of the tokens
---   checkpoint+micro_batch: jax.checkpoint on (has_block?{block}, called | the block) at
+--   checkpoint+micro_batch: jax.checkpoint on (has_block?{block}, called|the block) at
 --     {block_line}, and split the batch into {rest_parts:n} micro-batches
---   checkpoint+chunk_logits: jax.checkpoint on (has_block?{block}, called | the block) at
+--   checkpoint+chunk_logits: jax.checkpoint on (has_block?{block}, called|the block) at
 --     {block_line}, and compute the loss in {logits_parts:n} chunks of the tokens
 --   micro_batch+shard_parameters: split the batch into {batch_parts:n} micro-batches, and shard
 --     parameters, gradients and state (FSDP) over {state_parts:n} devices
---   checkpoint+shard_parameters: jax.checkpoint on (has_block?{block}, called | the block) at
+--   checkpoint+shard_parameters: jax.checkpoint on (has_block?{block}, called|the block) at
 --     {block_line}, and shard parameters, gradients and state (FSDP) over {state_parts:n} devices
 -- words cost by remedy:
 --   raise_memory_fraction: less memory for libraries and other processes on the device
@@ -85,16 +85,6 @@ margins AS (
     MAX(CASE WHEN t.name = 'logits_chunks' THEN t.setting END) AS logits_parts
   FROM settings t
 ),
--- The weights that make the logits: chunks of the loss accumulate their gradient.
-unembeddings AS (
-  SELECT p.device_id, p.module_id, MAX(a.bytes) AS bytes
-  FROM over_capacity_peaks p
-  JOIN plan_allocations a ON a.module_id = p.module_id
-  WHERE p.vocabulary IS NOT NULL AND a.class = 'parameter' AND a.forward_read = 1
-    AND (a.shape LIKE '%[' || CAST(p.vocabulary AS VARCHAR(20)) || ',%'
-      OR a.shape LIKE '%,' || CAST(p.vocabulary AS VARCHAR(20)) || ']')
-  GROUP BY p.device_id, p.module_id
-),
 -- What is there to save. State is what sharding splits: parameters, results, and gradients of their
 -- shapes.
 needs AS (
@@ -117,7 +107,14 @@ needs AS (
     p.logits_bytes,
     p.vocabulary,
     p.logits_bytes - CAST((p.logits_bytes - p.logits_bytes % g.logits_parts) / g.logits_parts
-      AS BIGINT) - COALESCE(u.bytes, 0) AS logits_saving,
+      AS BIGINT)
+      -- Chunks of the loss accumulate the gradient of the weights that make the logits.
+      - COALESCE((SELECT MAX(a.bytes)
+        FROM plan_allocations a
+        WHERE a.module_id = p.module_id AND a.class = 'parameter' AND a.forward_read = 1
+          AND (a.shape LIKE '%[' || CAST(p.vocabulary AS VARCHAR(20)) || ',%'
+            OR a.shape LIKE '%,' || CAST(p.vocabulary AS VARCHAR(20)) || ']')), 0)
+      AS logits_saving,
     g.logits_parts,
     p.vmap_bytes,
     p.parameter_bytes + p.output_bytes + COALESCE(p.gradient_bytes, 0) AS state_bytes,
@@ -143,8 +140,6 @@ needs AS (
     END AS pool_helps
   FROM over_capacity_peaks p
   CROSS JOIN margins g
-  LEFT JOIN unembeddings u
-    ON u.module_id = p.module_id AND COALESCE(u.device_id, -1) = COALESCE(p.device_id, -1)
   LEFT JOIN donation_savings s ON s.module_id = p.module_id
 ),
 -- Into how many parts: the fewest that make it fit for sure, else as many as are tried.
@@ -179,48 +174,45 @@ enough AS (
 ),
 split AS (
   SELECT
-    e.device_id,
-    e.module_id,
+    e.*,
     COALESCE(
-      MIN(CASE WHEN e.total_bytes - e.batch_saving <= e.sure_bytes THEN e.parts END),
-      MAX(CASE WHEN e.batch_saving IS NOT NULL THEN e.parts END)
+      MIN(CASE WHEN e.total_bytes - e.batch_saving <= e.sure_bytes THEN e.parts END) OVER (
+        PARTITION BY e.module_id, e.device_id),
+      MAX(CASE WHEN e.batch_saving IS NOT NULL THEN e.parts END) OVER (
+        PARTITION BY e.module_id, e.device_id)
     ) AS batch_parts,
     COALESCE(
-      MIN(CASE WHEN e.total_bytes - e.rest_saving <= e.sure_bytes THEN e.parts END),
-      MAX(CASE WHEN e.rest_saving IS NOT NULL THEN e.parts END)
+      MIN(CASE WHEN e.total_bytes - e.rest_saving <= e.sure_bytes THEN e.parts END) OVER (
+        PARTITION BY e.module_id, e.device_id),
+      MAX(CASE WHEN e.rest_saving IS NOT NULL THEN e.parts END) OVER (
+        PARTITION BY e.module_id, e.device_id)
     ) AS rest_parts,
     COALESCE(
-      MIN(CASE WHEN e.total_bytes - e.vmap_saving <= e.sure_bytes THEN e.parts END),
-      MAX(CASE WHEN e.vmap_saving IS NOT NULL THEN e.parts END)
+      MIN(CASE WHEN e.total_bytes - e.vmap_saving <= e.sure_bytes THEN e.parts END) OVER (
+        PARTITION BY e.module_id, e.device_id),
+      MAX(CASE WHEN e.vmap_saving IS NOT NULL THEN e.parts END) OVER (
+        PARTITION BY e.module_id, e.device_id)
     ) AS vmap_parts,
     COALESCE(
-      MIN(CASE WHEN e.total_bytes - e.state_saving <= e.sure_bytes THEN e.parts END),
-      MAX(CASE WHEN e.state_saving IS NOT NULL THEN e.parts END)
+      MIN(CASE WHEN e.total_bytes - e.state_saving <= e.sure_bytes THEN e.parts END) OVER (
+        PARTITION BY e.module_id, e.device_id),
+      MAX(CASE WHEN e.state_saving IS NOT NULL THEN e.parts END) OVER (
+        PARTITION BY e.module_id, e.device_id)
     ) AS state_parts
   FROM enough e
-  GROUP BY e.device_id, e.module_id
 ),
 chosen AS (
   SELECT
-    n.*,
-    s.batch_parts,
-    s.rest_parts,
-    s.vmap_parts,
-    s.state_parts,
-    MAX(CASE WHEN t.parts = s.batch_parts THEN t.batch_saving END) OVER (
-      PARTITION BY n.module_id, n.device_id) AS batch_saving,
-    MAX(CASE WHEN t.parts = s.rest_parts THEN t.rest_saving END) OVER (
-      PARTITION BY n.module_id, n.device_id) AS rest_saving,
-    MAX(CASE WHEN t.parts = s.vmap_parts THEN t.vmap_saving END) OVER (
-      PARTITION BY n.module_id, n.device_id) AS vmap_saving,
-    MAX(CASE WHEN t.parts = s.state_parts THEN t.state_saving END) OVER (
-      PARTITION BY n.module_id, n.device_id) AS state_saving,
-    t.parts
-  FROM needs n
-  JOIN split s
-    ON s.module_id = n.module_id AND COALESCE(s.device_id, -1) = COALESCE(n.device_id, -1)
-  JOIN tried t
-    ON t.module_id = n.module_id AND COALESCE(t.device_id, -1) = COALESCE(n.device_id, -1)
+    s.*,
+    MAX(CASE WHEN s.parts = s.batch_parts THEN s.batch_saving END) OVER (
+      PARTITION BY s.module_id, s.device_id) AS chosen_batch_saving,
+    MAX(CASE WHEN s.parts = s.rest_parts THEN s.rest_saving END) OVER (
+      PARTITION BY s.module_id, s.device_id) AS chosen_rest_saving,
+    MAX(CASE WHEN s.parts = s.vmap_parts THEN s.vmap_saving END) OVER (
+      PARTITION BY s.module_id, s.device_id) AS chosen_vmap_saving,
+    MAX(CASE WHEN s.parts = s.state_parts THEN s.state_saving END) OVER (
+      PARTITION BY s.module_id, s.device_id) AS chosen_state_saving
+  FROM split s
 ),
 -- `single`: 0 for pairs. `margin`: how the prediction may be off: 0 it keeps the schedule, 1 the
 -- compiler schedules anew, 2 a bound that counts types or lengths only.
@@ -259,16 +251,16 @@ sized AS (
     CASE r.remedy
       WHEN 'donate' THEN z.donation_bytes
       WHEN 'checkpoint' THEN z.checkpoint_bytes
-      WHEN 'micro_batch' THEN z.batch_saving
+      WHEN 'micro_batch' THEN z.chosen_batch_saving
       WHEN 'fused_attention' THEN z.square_bytes
       WHEN 'chunk_logits' THEN z.logits_saving
       WHEN 'vmap' THEN
         CASE
           WHEN 100 * z.vmap_bytes
             >= (SELECT t.setting FROM settings t WHERE t.name = 'role_min_percent') * z.plan_bytes
-            THEN z.vmap_saving
+            THEN z.chosen_vmap_saving
         END
-      WHEN 'shard_parameters' THEN z.state_saving
+      WHEN 'shard_parameters' THEN z.chosen_state_saving
       WHEN 'narrower_dtype' THEN
         CASE
           WHEN z.f32_copy_bytes > 0
@@ -286,11 +278,11 @@ sized AS (
       WHEN 'donate+checkpoint' THEN z.donation_bytes + z.checkpoint_bytes
       WHEN 'donate+chunk_logits' THEN z.donation_bytes + z.logits_saving
       WHEN 'donate+fused_attention' THEN z.donation_bytes + z.square_bytes
-      WHEN 'donate+micro_batch' THEN z.donation_bytes + z.batch_saving
+      WHEN 'donate+micro_batch' THEN z.donation_bytes + z.chosen_batch_saving
       WHEN 'checkpoint+chunk_logits' THEN z.checkpoint_bytes + z.logits_saving
-      WHEN 'checkpoint+micro_batch' THEN z.rest_saving
-      WHEN 'checkpoint+shard_parameters' THEN z.checkpoint_bytes + z.state_saving
-      WHEN 'micro_batch+shard_parameters' THEN z.batch_saving + z.state_saving
+      WHEN 'checkpoint+micro_batch' THEN z.chosen_rest_saving
+      WHEN 'checkpoint+shard_parameters' THEN z.checkpoint_bytes + z.chosen_state_saving
+      WHEN 'micro_batch+shard_parameters' THEN z.chosen_batch_saving + z.chosen_state_saving
     END AS saving_bytes,
     -- What of an upper bound is not sure, and what of it isn't even likely.
     CASE
