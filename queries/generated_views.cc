@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -41,6 +42,11 @@ std::string NoRows(const std::vector<ColumnMeaning>& columns) {
     sql += fmt::format("{}NULL AS {}", i == 0 ? "" : ", ", columns[i].name);
   }
   return sql + " WHERE 1 = 0";
+}
+
+bool ListsColumn(const CatalogueEntry& entry, std::string_view name) {
+  return std::any_of(entry.columns.begin(), entry.columns.end(),
+                     [name](const ColumnMeaning& column) { return column.name == name; });
 }
 
 CatalogueEntry Findings(const std::vector<CatalogueEntry>& entries) {
@@ -117,15 +123,17 @@ CatalogueEntry Remedies(const std::vector<CatalogueEntry>& entries) {
       {"cost", "what it costs"},
       {"changes_results", "1 when the program's numbers change, 0 when not"},
       {"evidence", "measured, read or inferred"},
-      {"remedy", "its key, the same in every rule (see remedy_kinds)"},
+      {"remedy", "its key, the same in every rule (see remedy_kinds); of a pair both, joined by +"},
+      {"likely",
+       "1 when needs_bytes is within the capacity, 0 when not: what to expect where fits is NULL"},
   };
   std::vector<std::string> selects;
   for (const CatalogueEntry& entry : entries) {
     if (entry.kind != ViewKind::kRemedies) continue;
-    selects.push_back(
-        fmt::format("SELECT {} AS finding_id, position, fix, saving_bytes, needs_bytes, fits, "
-                    "cost, changes_results, evidence, remedy FROM {}",
-                    FindingId(RuleOf(entry)), entry.id));
+    selects.push_back(fmt::format(
+        "SELECT {} AS finding_id, position, fix, saving_bytes, needs_bytes, fits, "
+        "cost, changes_results, evidence, remedy, {} AS likely FROM {}",
+        FindingId(RuleOf(entry)), ListsColumn(entry, "likely") ? "likely" : "fits", entry.id));
   }
   view.select = Union(selects, NoRows(view.columns));
   return view;

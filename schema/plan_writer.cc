@@ -88,6 +88,10 @@ void PlanWriter::WriteTotals(int64_t plan_id, const std::string& hash, const ing
       {"shape_signature", TextOrNull(plan.shape_signature)},
       {"num_partitions", plan.num_partitions},
       {"replica_count", plan.replica_count},
+      {"block_function_id", plan.block ? strings_.Intern(plan.block->function_name) : SqlValue()},
+      {"block_file_id", plan.block ? strings_.Intern(plan.block->source_file) : SqlValue()},
+      {"block_line", plan.block ? SqlValue(plan.block->source_line) : SqlValue()},
+      {"block_caller_id", plan.block ? strings_.Intern(plan.block->caller_name) : SqlValue()},
   });
   if (!classes_known) return;
   for (const ingest::PlanMemory& space : plan.spaces) {
@@ -120,6 +124,7 @@ void PlanWriter::WriteAllocations(int64_t plan_id, const ingest::Plan& plan) {
         {"is_tuple", Flag(allocation.is_tuple)},
         {"sharding_id", strings_.Intern(allocation.sharding)},
         {"shard_count", allocation.shard_count},
+        {"forward_read", Flag(allocation.forward_read)},
     });
   }
   for (const ingest::PlanOutput& output : plan.outputs) {
@@ -135,6 +140,7 @@ void PlanWriter::WriteAllocations(int64_t plan_id, const ingest::Plan& plan) {
         {"opcode", TextOrNull(output.opcode)},
         {"instruction_id", strings_.Intern(output.instruction)},
         {"memory_space", output.memory_space},
+        {"donor_is_read", Flag(output.donor_is_read)},
     });
   }
 }
@@ -168,6 +174,11 @@ void PlanWriter::WriteBuffers(int64_t plan_id, const ingest::Plan& plan) {
         {"first_live", buffer.first_live},
         {"last_live", buffer.last_live},
         {"at_peak", Flag(buffer.at_peak)},
+        {"line_via_id", strings_.Intern(buffer.line_via)},
+        {"stack", Name(buffer.stack)},
+        {"repeat_count", buffer.repeat_count},
+        {"score_length", buffer.score_length},
+        {"vocabulary_length", buffer.vocabulary_length},
     });
   }
 }

@@ -85,7 +85,11 @@ CREATE TABLE stored_plans (
   peak_bytes INTEGER,          -- parameter + output + constant + heap peak
   shape_signature TEXT,        -- XXH3-128 of the shapes of parameters and result, in order, hex
   num_partitions INTEGER,      -- partitions of the SPMD program; 1: not partitioned
-  replica_count INTEGER        -- replicas of it
+  replica_count INTEGER,       -- replicas of it
+  block_function_id INTEGER REFERENCES strings, -- the function that makes, again and again, what the backward pass keeps
+  block_file_id INTEGER REFERENCES strings, -- the Python file that calls it; without a function, of the largest such values
+  block_line INTEGER,          -- its line
+  block_caller_id INTEGER REFERENCES strings -- the function there
 ) STRICT;
 
 -- The plan's totals by memory space.
@@ -116,6 +120,7 @@ CREATE TABLE stored_plan_allocations (
   is_tuple INTEGER NOT NULL,         -- 1 for a tuple's pointer table
   sharding_id INTEGER REFERENCES strings, -- for parameters: as XLA prints it, such as {replicated} or {devices=[8,1]<=[8]}
   shard_count INTEGER,               -- for parameters: the parts it is split into; 1: every partition holds the whole
+  forward_read INTEGER,              -- for parameters: 1 when the forward pass reads it, 0 when not
   PRIMARY KEY (plan_id, allocation_index)
 ) STRICT, WITHOUT ROWID;
 
@@ -130,6 +135,7 @@ CREATE TABLE stored_module_outputs (
   opcode TEXT,                         -- of that instruction; a fusion's root's opcode
   instruction_id INTEGER REFERENCES strings, -- its name
   memory_space INTEGER NOT NULL,       -- 0 device memory, 5 host
+  donor_is_read INTEGER,               -- 1 when the loop that fills it reads a parameter of its shape meanwhile
   PRIMARY KEY (plan_id, position)
 ) STRICT, WITHOUT ROWID;
 
@@ -160,6 +166,11 @@ CREATE TABLE stored_buffers (
   first_live INTEGER,                  -- event position in the replay
   last_live INTEGER,                   -- event position in the replay
   at_peak INTEGER,                     -- 1 when live at the heap peak, NULL without a trace
+  line_via_id INTEGER REFERENCES strings, -- the instruction whose line that is, when not its own
+  stack TEXT CHECK (stack IN ('kept', 'carried')), -- what a loop fills, one slice a round: kept for the backward pass alone, or what the loop carries or returns
+  repeat_count INTEGER,                -- temps at the peak: those of its shape, role and name stack, but for digits
+  score_length INTEGER,                -- temps at the peak: S of attention scores [..., S, S]
+  vocabulary_length INTEGER,           -- temps at the peak: V of logits and their gradients [..., V]
   PRIMARY KEY (plan_id, position)
 ) STRICT, WITHOUT ROWID;
 

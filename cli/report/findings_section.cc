@@ -11,7 +11,7 @@ namespace {
 
 // Columns at the right of a remedy: what it saves, what is needed then, whether that fits, how it
 // is known.
-constexpr size_t kSaves = 10, kNeeds = 11, kFits = 6, kEvidence = 10;
+constexpr size_t kSaves = 10, kNeeds = 11, kFits = 7, kEvidence = 10;
 constexpr size_t kRight = kSaves + kNeeds + kFits + kEvidence;
 // Where the text of a finding begins: "1 warning  ".
 constexpr size_t kIndent = 11;
@@ -211,8 +211,7 @@ class FindingsSection : ReportPage {
         render::PadLeft(remedy.saving_bytes ? "≤ " + render::HumanBytes(*remedy.saving_bytes) : "",
                         kSaves) +
         render::PadLeft(remedy.needs_bytes ? render::HumanBytes(*remedy.needs_bytes) : "", kNeeds) +
-        render::PadLeft(remedy.fits ? (*remedy.fits ? "yes" : "no") : "", kFits) +
-        render::PadLeft(remedy.evidence, kEvidence);
+        render::PadLeft(FitsWord(remedy), kFits) + render::PadLeft(remedy.evidence, kEvidence);
     const size_t room = width_ - kIndent - kRight - 1;
     bool first = true;
     for (const std::string& part : render::Wrap(text, room)) {

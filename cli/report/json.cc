@@ -62,6 +62,7 @@ Json ToJson(const ReportFinding& f) {
                 {"saving_bytes", Number(remedy.saving_bytes, remedy.evidence)},
                 {"needs_bytes", Number(remedy.needs_bytes, remedy.evidence)},
                 {"fits", OrNull(remedy.fits)},
+                {"likely", OrNull(remedy.likely)},
                 {"cost", OrNull(remedy.cost)},
                 {"changes_results", OrNull(remedy.changes_results)}};
   });

@@ -68,11 +68,10 @@ std::string ReportMarkdown(const Report& report, const ReportStyle& style) {
       for (const ReportRemedy& remedy : f.remedies) {
         const std::string changes =
             remedy.changes_results.value_or(false) ? " (changes results)" : "";
-        out +=
-            fmt::format("| {}{} | {} | {} | {} | {} | {} |\n", Sentence(remedy.fix), changes,
-                        remedy.saving_bytes ? "≤ " + Size(remedy.saving_bytes) : "",
-                        Size(remedy.needs_bytes), remedy.fits ? (*remedy.fits ? "yes" : "no") : "",
-                        Sentence(remedy.cost), remedy.evidence);
+        out += fmt::format("| {}{} | {} | {} | {} | {} | {} |\n", Sentence(remedy.fix), changes,
+                           remedy.saving_bytes ? "≤ " + Size(remedy.saving_bytes) : "",
+                           Size(remedy.needs_bytes), FitsWord(remedy), Sentence(remedy.cost),
+                           remedy.evidence);
       }
     }
   }

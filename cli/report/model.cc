@@ -240,6 +240,12 @@ const ReportCapture* Report::CaptureOf(int64_t capture_id) const {
   return nullptr;
 }
 
+std::string_view FitsWord(const ReportRemedy& remedy) {
+  if (remedy.fits) return *remedy.fits ? "yes" : "no";
+  if (remedy.likely) return *remedy.likely ? "likely" : "?";
+  return "";
+}
+
 Report ReadReport(schema::Database& database, const ReportScope& scope) {
   return Reader(database, scope).Read();
 }

@@ -22,10 +22,14 @@ struct ReportRemedy {
   std::optional<int64_t> saving_bytes;
   std::optional<int64_t> needs_bytes;
   std::optional<bool> fits;
+  std::optional<bool> likely;  // Where `fits` is not known.
   std::string cost;
   std::optional<bool> changes_results;
   std::string evidence;
 };
+
+// yes, no, likely, ? (too near to tell, and more likely not), or nothing.
+std::string_view FitsWord(const ReportRemedy& remedy);
 
 struct ReportItem {
   std::string kind;

@@ -115,6 +115,7 @@ class Reader {
                                          .saving_bytes = row.MaybeInteger("saving_bytes"),
                                          .needs_bytes = row.MaybeInteger("needs_bytes"),
                                          .fits = row.MaybeFlag("fits"),
+                                         .likely = row.MaybeFlag("likely"),
                                          .cost = row.Text("cost"),
                                          .changes_results = row.MaybeFlag("changes_results"),
                                          .evidence = row.Text("evidence")});

@@ -49,6 +49,7 @@ class Instructions {
 
   // Computations are numbered in stored order too; kNone where there is none.
   int32_t ComputationOf(InstructionNumber i) const { return computation_of_[i]; }
+  int32_t computations() const { return static_cast<int32_t>(ranges_.size()); }
   int32_t FindComputation(int64_t id) const { return computation_ids_.Find(id); }
   // The nth computation that an instruction calls.
   int32_t Called(InstructionNumber i, int n) const;

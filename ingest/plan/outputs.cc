@@ -27,7 +27,11 @@ bool PassesOperandOn(const std::string& opcode) {
 }  // namespace
 
 Origins::Origins(const Instructions& instructions, IssueLog& log)
-    : instructions_(instructions), log_(log), steps_left_(SearchSteps(instructions.size())) {}
+    : instructions_(instructions),
+      upstream_(instructions),
+      log_(log),
+      steps_left_(SearchSteps(instructions.size())),
+      loop_steps_left_(steps_left_) {}
 
 std::vector<ValueAt> Origins::PathOf(ValueAt value) {
   std::vector<ValueAt> path = {value};
@@ -83,6 +87,43 @@ std::vector<ValueAt> Origins::PathOf(ValueAt value) {
   }
 }
 
+bool Origins::LoopReadsParameterOf(const std::vector<ValueAt>& path, const std::string& printed,
+                                   const DonatedParameters& donated) {
+  const ValueAt* loop = nullptr;
+  for (const ValueAt& at : path) {
+    if (instructions_[at.instruction].opcode() == "while") loop = &at;
+  }
+  if (loop == nullptr || loop->index.empty()) return false;
+  const InstructionNumber entered = instructions_.Operand(loop->instruction, 0);
+  if (entered == IdIndex::kNone || instructions_[entered].opcode() != "tuple") return false;
+  bool reads = false;
+  for (int n = 0; n < instructions_[entered].operand_ids_size(); ++n) {
+    ValueAt at{instructions_.Operand(entered, n), {}};
+    if (at.instruction == IdIndex::kNone) continue;
+    for (int steps = 0; steps < kMaxFusionRootSteps; ++steps) {
+      if (--loop_steps_left_ < 0) return false;
+      if (instructions_[at.instruction].opcode() == "copy") break;  // Memory of its own.
+      std::optional<ValueAt> next = upstream_.Step(at);
+      if (!next) break;
+      at = std::move(*next);
+    }
+    const proto::HloInstructionProto& source = instructions_[at.instruction];
+    if (source.opcode() != "parameter" ||
+        instructions_.ComputationOf(at.instruction) != instructions_.entry()) {
+      continue;
+    }
+    if (std::binary_search(donated.begin(), donated.end(),
+                           std::make_pair(source.parameter_number(), at.index))) {
+      continue;
+    }
+    const proto::ShapeProto* shape = SubshapeAt(source.shape(), at.index);
+    if (shape == nullptr || PrintShape(*shape) != printed) continue;
+    if (n == loop->index.front()) return false;  // It is the very memory that the loop updates.
+    reads = true;
+  }
+  return reads;
+}
+
 InstructionNumber Origins::MakerOf(const ValueAt& value) const {
   if (instructions_[value.instruction].opcode() != "fusion") return value.instruction;
   InstructionNumber at = instructions_.RootOf(instructions_.Called(value.instruction, 0));
@@ -129,6 +170,7 @@ std::vector<PlanOutput> ReadOutputs(const proto::HloModuleProto& module,
   }
   const proto::ShapeProto& result = instructions[root].shape();
   const std::vector<ShapeIndex> aliased = ReadAliased(module);
+  const DonatedParameters donated = ReadDonated(module);
   Origins origins(instructions, log);
   SizeGuard guard;
   for (const ShapeIndex& index : LeafIndices(result, kMaxLeaves)) {
@@ -156,6 +198,9 @@ std::vector<PlanOutput> ReadOutputs(const proto::HloModuleProto& module,
     output.instruction = text.Copy(instructions[origin.instruction].name());
     const InstructionNumber maker = origins.MakerOf(origin);
     output.opcode = text.Copy(instructions[maker].opcode());
+    if (!output.aliased && output.opcode == "dynamic-update-slice") {
+      output.donor_is_read = origins.LoopReadsParameterOf(path, output.shape, donated);
+    }
     // What the program is given and gives back has no role.
     if (output.opcode != "parameter") {
       std::optional<NameStack> stack = stacks.OfInstruction(maker);

@@ -10,6 +10,7 @@
 #include "ingest/plan/limits.h"
 #include "ingest/plan/plan.h"
 #include "ingest/plan/roles.h"
+#include "ingest/plan/upstream.h"
 #include "proto/hlo.pb.h"
 
 namespace oomdb::ingest {
@@ -25,6 +26,12 @@ class Origins {
   // All values on the way, from `value` to what makes it (the last; at least one entry).
   std::vector<ValueAt> PathOf(ValueAt value);
 
+  // True when the loop that fills `value` slice by slice (the last loop on `path`, which leads to
+  // it) also reads an entry parameter of the shape `printed` that is none of `donated`, and does
+  // not update it in place.
+  bool LoopReadsParameterOf(const std::vector<ValueAt>& path, const std::string& printed,
+                            const DonatedParameters& donated);
+
   // The instruction itself; for a fusion the one inside it that makes the value, from the fusion's
   // root through tuples, bitcasts and converts: so an update in place shows as dynamic-update-slice
   // or scatter, and an optimizer's update that is fused with a gradient as itself.
@@ -32,8 +39,10 @@ class Origins {
 
  private:
   const Instructions& instructions_;
+  Upstream upstream_;
   IssueLog& log_;
-  int64_t steps_left_;  // Over the whole plan.
+  int64_t steps_left_;       // Of PathOf, over the whole plan.
+  int64_t loop_steps_left_;  // Of LoopReadsParameterOf.
 };
 
 // The module's result leaves in order; those of the entry computation's root.

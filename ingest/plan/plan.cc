@@ -1,6 +1,7 @@
 #include "ingest/plan/plan.h"
 
 #include <limits>
+#include <map>
 #include <utility>
 
 #include "base/error.h"
@@ -11,6 +12,7 @@
 #include "ingest/plan/hlo_importer.h"
 #include "ingest/plan/instructions.h"
 #include "ingest/plan/limits.h"
+#include "ingest/plan/marks.h"
 #include "ingest/plan/outputs.h"
 #include "ingest/plan/roles.h"
 #include "ingest/plan/shape.h"
@@ -41,14 +43,9 @@ void ReadPartitions(const proto::HloModuleProto& module, Plan* plan) {
   if (devices.replica_count() > 0) plan->replica_count = devices.replica_count();
 }
 
-// What the instruction that defines a buffer says of it.
-void Describe(const Instructions& instructions, const LogicalBuffer& logical, StackFrames& frames,
-              TextBudget& text, IssueLog& log, PlanBuffer* buffer) {
-  const proto::HloInstructionProto& instruction = instructions[logical.value.instruction];
-  buffer->instruction = text.Copy(instruction.name());
-  buffer->opcode = text.Copy(instruction.opcode());
-  const proto::OpMetadata& metadata = instruction.metadata();
-  buffer->op_name = text.Copy(metadata.op_name());
+// The line of an instruction, and its stack.
+void DescribeLine(const proto::OpMetadata& metadata, StackFrames& frames, TextBudget& text,
+                  PlanBuffer* buffer) {
   const SourceLine line = frames.LineOf(metadata);
   buffer->source_file = text.Copy(line.file);
   buffer->source_line = line.line;
@@ -57,7 +54,15 @@ void Describe(const Instructions& instructions, const LogicalBuffer& logical, St
     buffer->frame_id = metadata.stack_frame_id();
     frames.Use(metadata.stack_frame_id());
   }
+}
 
+// What the instruction that defines a buffer says of it.
+void Describe(const Instructions& instructions, const LogicalBuffer& logical, TextBudget& text,
+              IssueLog& log, PlanBuffer* buffer) {
+  const proto::HloInstructionProto& instruction = instructions[logical.value.instruction];
+  buffer->instruction = text.Copy(instruction.name());
+  buffer->opcode = text.Copy(instruction.opcode());
+  buffer->op_name = text.Copy(instruction.metadata().op_name());
   buffer->shape_index = text.Copy(PrintShapeIndex(logical.value.index));
   const proto::ShapeProto* shape = SubshapeAt(instruction.shape(), logical.value.index);
   if (shape == nullptr) {
@@ -75,6 +80,7 @@ void ReadBuffers(const Instructions& instructions, const BufferAssignment& assig
                  const HeapReplay& replay, NameStacks& stacks, StackFrames& frames,
                  TextBudget& text, IssueLog& log, Plan* plan) {
   plan->buffers.reserve(assignment.buffers().size());
+  std::vector<PeakTemp> at_peak;
   for (int32_t b = 0; b < static_cast<int32_t>(assignment.buffers().size()); ++b) {
     const LogicalBuffer& logical = assignment.buffers()[b];
     PlanBuffer buffer;
@@ -86,25 +92,60 @@ void ReadBuffers(const Instructions& instructions, const BufferAssignment& assig
       buffer.allocation_class = ClassOf(*logical.allocation);
       buffer.offset_bytes = logical.offset_bytes;
     }
-    if (logical.value.instruction != IdIndex::kNone) {
-      Describe(instructions, logical, frames, text, log, &buffer);
-    }
+    InstructionNumber line = logical.value.instruction;
+    std::string_view name_stack;
     if (logical.IsTemp()) {
+      const Attribution from = stacks.OfBuffer(assignment, b, replay.sharers[b]);
+      buffer.stack = from.filled;
+      if (from.stack) name_stack = from.stack->text;
+      if (from.line != IdIndex::kNone) line = from.line;
       if (IsWorkspace(instructions, logical.value)) {
         buffer.role = Role::kWorkspace;
       } else {
-        const std::optional<NameStack> stack = stacks.OfBuffer(assignment, b, replay.sharers[b]);
-        buffer.role = stack ? RoleOf(stack->text) : Role::kOther;
-        if (stack && stack->via != IdIndex::kNone) {
-          buffer.role_via = text.Copy(instructions[stack->via].name());
+        buffer.role = from.stack ? RoleOf(from.stack->text) : Role::kOther;
+        if (from.stack && from.stack->via != IdIndex::kNone) {
+          buffer.role_via = text.Copy(instructions[from.stack->via].name());
         }
       }
+    }
+    if (logical.value.instruction != IdIndex::kNone) {
+      Describe(instructions, logical, text, log, &buffer);
+    }
+    if (line != IdIndex::kNone) {
+      DescribeLine(instructions[line].metadata(), frames, text, &buffer);
+      if (line != logical.value.instruction) buffer.line_via = text.Copy(instructions[line].name());
     }
     const Lifetime& lifetime = replay.lifetimes[b];
     buffer.first_live = lifetime.first_live;
     buffer.last_live = lifetime.last_live;
     if (replay.peak_bytes.contains(logical.memory_space)) buffer.at_peak = lifetime.at_peak;
+    if (logical.IsTemp() && logical.memory_space == 0 && lifetime.at_peak) {
+      const proto::ShapeProto* shape =
+          logical.value.instruction == IdIndex::kNone
+              ? nullptr
+              : SubshapeAt(instructions[logical.value.instruction].shape(), logical.value.index);
+      at_peak.push_back({plan->buffers.size(), shape, name_stack, line});
+    }
     plan->buffers.push_back(std::move(buffer));
+  }
+  MarkPeak(instructions, at_peak, plan);
+  plan->block = FindBlock(instructions, frames, at_peak, *plan, text);
+}
+
+// Which parameters the forward pass reads: those are trained, or data.
+void ReadForwardParameters(const Instructions& instructions, NameStacks& stacks, Plan* plan) {
+  std::map<int64_t, InstructionNumber> parameters;
+  const auto [begin, end] = instructions.Range(instructions.entry());
+  for (InstructionNumber i = begin; i < end; ++i) {
+    if (instructions[i].opcode() == "parameter") {
+      parameters.emplace(instructions[i].parameter_number(), i);
+    }
+  }
+  for (PlanAllocation& allocation : plan->allocations) {
+    if (!allocation.parameter_number) continue;
+    const auto at = parameters.find(*allocation.parameter_number);
+    if (at == parameters.end() || IsTuple(instructions[at->second].shape())) continue;
+    allocation.forward_read = stacks.IsReadByForward({at->second, {}});
   }
 }
 
@@ -141,6 +182,8 @@ std::string_view ToString(AllocationClass c) {
   }
   return "temp";
 }
+
+std::string_view ToString(Stack stack) { return stack == Stack::kKept ? "kept" : "carried"; }
 
 std::string_view ToString(Role role) {
   switch (role) {
@@ -194,8 +237,9 @@ Plan ReadPlan(std::string_view hlo_proto_bytes) {
   const HeapReplay replay = ReplayHeap(hlo.buffer_assignment(), assignment, log);
   SetPeaks(replay, &plan);
 
-  NameStacks stacks(instructions, log);
   StackFrames frames(module.stack_frame_index(), log);
+  NameStacks stacks(instructions, frames, log);
+  ReadForwardParameters(instructions, stacks, &plan);
   ReadBuffers(instructions, assignment, replay, stacks, frames, text, log, &plan);
   plan.outputs = ReadOutputs(module, instructions, assignment, stacks, text, log);
   plan.frames = frames.Used(text);

@@ -17,9 +17,14 @@
 namespace oomdb::ingest {
 
 enum class AllocationClass { kParameter, kConstant, kThreadLocal, kOutput, kTemp };
+// A stack is what a loop fills, one slice a round. kKept: for the backward pass alone, so that
+// recomputing the loop's body does without it; kCarried: its slices are the values that the loop
+// carries from round to round, or other code reads them too.
+enum class Stack { kKept, kCarried };
 enum class Role { kWorkspace, kBackward, kForward, kOther };
 
 std::string_view ToString(AllocationClass c);  // parameter, constant, thread_local, output, temp
+std::string_view ToString(Stack stack);        // kept, carried
 std::string_view ToString(Role role);          // workspace, backward, forward, other
 
 struct PlanAllocation {
@@ -33,6 +38,7 @@ struct PlanAllocation {
   std::string sharding;               // Parameters only: as XLA prints it; empty: not recorded.
   MaybeInt shard_count;  // The parts it is split into; 1: every partition holds the whole.
   std::optional<bool> aliased_output;  // Parameters only.
+  std::optional<bool> forward_read;    // Parameters only: the forward pass reads it.
   bool is_tuple = false;
 };
 
@@ -44,6 +50,9 @@ struct PlanOutput {
   std::optional<Role> role;
   std::string opcode;       // A fusion's root's opcode.
   std::string instruction;  // The instruction that makes it; empty: unknown.
+  // The loop that fills it reads a parameter of its shape all the while, so that giving it that
+  // parameter's memory needs a copy.
+  bool donor_is_read = false;
   int64_t memory_space = 0;
 };
 
@@ -67,7 +76,14 @@ struct PlanBuffer {
   std::string source_file;
   MaybeInt source_line;
   std::string function_name;
+  std::string line_via;  // The instruction whose line that is; empty: its own.
   MaybeInt frame_id;
+  std::optional<Stack> stack;  // Temps only; nothing: it isn't one.
+  // Temps at the peak only: how many of them have its shape, its role and, but for digits, its name
+  // stack. Unrolled blocks have as many as there are blocks.
+  MaybeInt repeat_count;
+  MaybeInt score_length;       // S of attention scores [..., S, S].
+  MaybeInt vocabulary_length;  // V of logits and their gradients [..., V].
   MaybeInt first_live;
   MaybeInt last_live;
   std::optional<bool> at_peak;  // std::nullopt without a trace.
@@ -79,6 +95,15 @@ struct PlanFrame {
   std::string source_file;
   MaybeInt source_line;
   std::string function_name;
+};
+
+// The function that makes most of what the backward pass keeps, again and again: where a checkpoint
+// belongs.
+struct PlanBlock {
+  std::string function_name;  // Empty: no function of its own; the line is of the code itself.
+  std::string source_file;    // Where it is called.
+  MaybeInt source_line;
+  std::string caller_name;
 };
 
 struct PlanMemory {
@@ -123,6 +148,7 @@ struct Plan {
   std::vector<PlanOutput> outputs;
   std::vector<PlanBuffer> buffers;  // Ascending logical buffer id.
   std::vector<PlanFrame> frames;
+  std::optional<PlanBlock> block;
   std::vector<PlanMemory> spaces;  // Ascending memory space.
   std::vector<IssueFact> issues;   // What was inconsistent; the plan is still usable.
 };

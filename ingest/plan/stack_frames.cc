@@ -1,6 +1,7 @@
 #include "ingest/plan/stack_frames.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 
 namespace oomdb::ingest {
@@ -13,6 +14,31 @@ constexpr int kMaxFunctionSearch = 256;
 std::string_view Entry(const google::protobuf::RepeatedPtrField<std::string>& table, int32_t id) {
   if (id <= 0 || id > table.size()) return {};
   return table.Get(id - 1);
+}
+
+// Libraries that people run from a checkout, by two neighbouring parts of a path. The first alone
+// would be too bold: a project of one's own may well lie in a folder that is called flax.
+struct LibraryFolder {
+  std::string_view parent;
+  std::string_view child;
+};
+constexpr std::array<LibraryFolder, 25> kLibraryFolders = {{
+    {"jax", "_src"},      {"jax", "experimental"},  {"jax", "example_libraries"},
+    {"jax", "jax"},       {"jaxlib", "xla"},        {"flax", "core"},
+    {"flax", "linen"},    {"flax", "nnx"},          {"flax", "training"},
+    {"flax", "optim"},    {"flax", "flax"},         {"optax", "_src"},
+    {"optax", "optax"},   {"haiku", "_src"},        {"equinox", "equinox"},
+    {"equinox", "nn"},    {"chex", "_src"},         {"orbax", "checkpoint"},
+    {"praxis", "praxis"}, {"seqio", "seqio"},       {"transformer_engine", "jax"},
+    {"keras", "src"},     {"tensorflow", "python"}, {"distrax", "_src"},
+    {"qwix", "_src"},
+}};
+
+bool IsLibraryFolder(std::string_view parent, std::string_view child) {
+  return std::any_of(kLibraryFolders.begin(), kLibraryFolders.end(),
+                     [&](const LibraryFolder& library) {
+                       return library.parent == parent && library.child == child;
+                     });
 }
 
 }  // namespace
@@ -30,6 +56,7 @@ bool IsInstalledFile(std::string_view file) {
         part.size() > 6 && std::isdigit(static_cast<unsigned char>(part[6])) != 0) {
       return true;
     }
+    if (end < file.size() && IsLibraryFolder(previous, part)) return true;
     previous = part;
     begin = end + 1;
   }
@@ -99,11 +126,32 @@ void StackFrames::ChooseUserFrames(IssueLog& log) {
   }
 }
 
+bool StackFrames::HasUsersLine(const proto::OpMetadata& metadata) const {
+  if (UserFrame(metadata.stack_frame_id()) != 0) return true;
+  return !metadata.source_file().empty() && metadata.source_line() > 0 &&
+         !IsInstalledFile(metadata.source_file());
+}
+
+std::vector<SourceLine> StackFrames::UsersChain(const proto::OpMetadata& metadata,
+                                                size_t max_lines) const {
+  std::vector<SourceLine> chain;
+  int64_t frame = UserFrame(metadata.stack_frame_id());
+  while (frame != 0 && chain.size() < max_lines) {
+    chain.push_back(At(frame));
+    frame = UserFrame(Parent(frame));
+  }
+  if (chain.empty() && HasUsersLine(metadata)) chain.push_back(LineOf(metadata));
+  return chain;
+}
+
 SourceLine StackFrames::LineOf(const proto::OpMetadata& metadata) const {
   const int64_t frame_id = metadata.stack_frame_id();
   if (metadata.source_file().empty()) {
     if (!Has(frame_id)) return {};
     return At(user_frame_[frame_id] != 0 ? user_frame_[frame_id] : frame_id);
+  }
+  if (UserFrame(frame_id) != 0 && IsInstalledFile(metadata.source_file())) {
+    return At(user_frame_[frame_id]);
   }
   SourceLine line{metadata.source_file(), std::nullopt, {}};
   if (metadata.source_line() > 0) line.line = metadata.source_line();

@@ -13,8 +13,9 @@
 
 namespace oomdb::ingest {
 
-// True for a file that came with Python or was installed: below site-packages, dist-packages or
-// lib/pythonX, or frozen into the interpreter.
+// True for a file that is not the user's own: it came with Python or was installed (below
+// site-packages, dist-packages or lib/pythonX, or frozen into the interpreter), or belongs to a
+// library that is often run from a checkout, such as /opt/flax/flax/linen/spmd.py.
 bool IsInstalledFile(std::string_view file);
 
 // A line of Python. Views point into the proto.
@@ -37,10 +38,17 @@ class StackFrames {
   // What `frame_id` itself stands for; empty where its parts are missing.
   SourceLine At(int64_t frame_id) const;
 
-  // The line of an instruction: of its metadata where that has a file (the function then comes from
-  // the frame of the same file and line, if any), else of the innermost frame of its stack outside
-  // installed packages, else of the innermost.
+  // The line of an instruction: of its metadata where that has a file of the user's own (the
+  // function then comes from the frame of the same file and line, if any), else of the innermost
+  // frame of its stack that is the user's own, else what the metadata says, else the innermost.
   SourceLine LineOf(const proto::OpMetadata& metadata) const;
+
+  // True when LineOf gives a line of the user's own code.
+  bool HasUsersLine(const proto::OpMetadata& metadata) const;
+
+  // The lines of the user's own code that led to an instruction, innermost first; only LineOf where
+  // no stack is recorded. At most `max_lines`.
+  std::vector<SourceLine> UsersChain(const proto::OpMetadata& metadata, size_t max_lines) const;
 
   // Notes that `frame_id` and its callers are needed.
   void Use(int64_t frame_id);
@@ -50,6 +58,7 @@ class StackFrames {
  private:
   // The caller, 0 for none.
   int64_t Parent(int64_t frame_id) const;
+  int64_t UserFrame(int64_t frame_id) const { return Has(frame_id) ? user_frame_[frame_id] : 0; }
   void ChooseUserFrames(IssueLog& log);
 
   const proto::StackFrameIndexProto& index_;

@@ -26,16 +26,25 @@
 --   last_live: event position in the replay
 --   at_peak: 1 when live at the heap peak, 0 when not, NULL without a trace
 --   frame_id: the innermost row of frames
+--   line_via: the instruction whose line that is; NULL: its own
+--   stack: what a loop fills, one slice a round: kept for the backward pass alone, or carried from
+--     round to round or read by other code too; NULL: neither
+--   repeat_count: for temporaries at the peak: those of its shape, role and name stack, but for
+--     digits
+--   score_length: S of attention scores [..., S, S]; NULL: it is none
+--   vocabulary_length: V of logits and their gradients [..., V]; NULL: it is none
 CREATE VIEW buffers AS
 SELECT m.module_id * 16777216 + b.position AS buffer_id, m.module_id, b.logical_buffer_id,
   b.allocation_index, b.memory_space, b.class, b.role, rv.content AS role_via, b.bytes,
   b.unpadded_bytes, b.offset_bytes, b.dtype, sh.content AS shape, la.content AS layout,
   ins.content AS instruction, b.shape_index, b.opcode, op.content AS op_name,
   sf.content AS source_file, b.source_line, fn.content AS function_name, b.first_live, b.last_live,
-  b.at_peak, b.frame_id
+  b.at_peak, b.frame_id, lv.content AS line_via, b.stack, b.repeat_count, b.score_length,
+  b.vocabulary_length
 FROM stored_modules m
 JOIN stored_buffers b ON b.plan_id = m.plan_id
 LEFT JOIN strings rv ON rv.string_id = b.role_via_id
+LEFT JOIN strings lv ON lv.string_id = b.line_via_id
 LEFT JOIN strings sh ON sh.string_id = b.shape_id
 LEFT JOIN strings la ON la.string_id = b.layout_id
 LEFT JOIN strings ins ON ins.string_id = b.instruction_id

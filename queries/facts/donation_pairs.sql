@@ -5,6 +5,8 @@
 --   shape: the shape that both have
 --   pairs: parameters of it that could give their memory to a result
 --   bytes: what that saves at most (bytes)
+--   likely_bytes: of that, what is not read while its result is written: donating what a loop still
+--     reads makes the compiler copy it (bytes)
 --   state_pairs: of the pairs, those whose result looks like updated state
 --   cache_outputs: results made by dynamic-update-slice or scatter, such as a KV cache
 CREATE VIEW donation_pairs AS
@@ -24,6 +26,7 @@ fresh AS (
     s.content AS shape,
     COUNT(*) AS outputs,
     MIN(o.bytes) AS bytes,
+    CAST(SUM(COALESCE(o.donor_is_read, 0)) AS BIGINT) AS read_outputs,
     CAST(SUM(CASE WHEN o.role = 'other' THEN 1 ELSE 0 END) AS BIGINT) AS state_outputs,
     -- A scan stacks its gradients with dynamic-update-slice too: those are no cache.
     CAST(SUM(CASE
@@ -46,6 +49,7 @@ paired AS (
     CASE WHEN u.bytes < f.bytes THEN u.bytes ELSE f.bytes END AS bytes_each,
     CASE WHEN u.parameters < f.state_outputs THEN u.parameters
       ELSE f.state_outputs END AS state_pairs,
+    f.outputs - f.read_outputs AS free_outputs,
     f.cache_outputs
   FROM undonated u
   JOIN fresh f ON f.module_id = u.module_id AND f.shape = u.shape
@@ -55,6 +59,8 @@ SELECT
   p.shape,
   p.pairs,
   p.pairs * p.bytes_each AS bytes,
+  CASE WHEN p.pairs < p.free_outputs THEN p.pairs ELSE p.free_outputs END * p.bytes_each
+    AS likely_bytes,
   p.state_pairs,
   p.cache_outputs
 FROM paired p;

@@ -1,41 +1,74 @@
 -- id: fit_remedies
 -- title: What could make a plan fit, how much each remedy saves, and what is needed then
 -- words fix by remedy:
+--   raise_memory_fraction: a larger pool, if nothing else needs the device's memory:
+--     (default_enough?remove XLA_PYTHON_CLIENT_MEM_FRACTION, the default of {fraction_percent:x} is
+--     enough|XLA_PYTHON_CLIENT_MEM_FRACTION={fraction_percent:x})
 --   donate: donate the state: jax.jit(step, donate_argnums=...) for the arguments that the step
 --     returns updated
---   checkpoint: jax.checkpoint on the block[ at {forward_line}]: its activations are computed again
---     in the backward pass
+--   checkpoint: jax.checkpoint on (has_block?{block}, called|the block) at {block_line}: its
+--     activations are computed again in the backward pass
 --   micro_batch: split the batch into {batch_parts:n} micro-batches and accumulate the gradients
 --   fused_attention: fused attention; then check that {square_shape} is gone from the plan
+--   chunk_logits: compute the loss in {logits_parts:n} chunks of the tokens, each under
+--     jax.checkpoint, so that never all logits (a vocabulary of {vocabulary:n}) are there at once
+--   vmap: work in {vmap_parts:n} chunks instead of one vmap: jax.lax.map with batch_size
 --   shard_parameters: shard parameters, gradients and state (FSDP) over {state_parts:n} devices
---   narrower_dtype: keep gradients in bf16: f32 copies of bf16 values of their dimensions are live
---     at the peak
+--   narrower_dtype: (gradients_only?keep gradients in bf16: f32 copies of bf16 values of their
+--     dimensions are live at the peak|compute in bf16, with parameters in f32: the activations in
+--     f32 fall to half)
 --   less_workspace: let the library calls use less scratch: another algorithm, or smaller calls
 --   shorter_sequence: half the sequence: sequence by sequence buffers fall to a quarter, the others
 --     to half
---   raise_memory_fraction: a larger pool (XLA_PYTHON_CLIENT_MEM_FRACTION) if nothing else needs the
---     device's memory
+--   donate+checkpoint: donate the state (donate_argnums), and jax.checkpoint on (has_block?{block},
+--     called|the block) at {block_line}
+--   donate+micro_batch: donate the state (donate_argnums), and split the batch into {batch_parts:n}
+--     micro-batches
+--   donate+fused_attention: donate the state (donate_argnums), and fused attention for
+--     {square_shape}
+--   donate+chunk_logits: donate the state (donate_argnums), and compute the loss in
+--     {logits_parts:n} chunks of the tokens
+--   checkpoint+micro_batch: jax.checkpoint on (has_block?{block}, called|the block) at
+--     {block_line}, and split the batch into {rest_parts:n} micro-batches
+--   checkpoint+chunk_logits: jax.checkpoint on (has_block?{block}, called|the block) at
+--     {block_line}, and compute the loss in {logits_parts:n} chunks of the tokens
+--   micro_batch+shard_parameters: split the batch into {batch_parts:n} micro-batches, and shard
+--     parameters, gradients and state (FSDP) over {state_parts:n} devices
+--   checkpoint+shard_parameters: jax.checkpoint on (has_block?{block}, called|the block) at
+--     {block_line}, and shard parameters, gradients and state (FSDP) over {state_parts:n} devices
 -- words cost by remedy:
+--   raise_memory_fraction: less memory for libraries and other processes on the device
 --   donate: none; the saving is an upper bound
 --   checkpoint: about one more forward pass
 --   micro_batch: step time; an accumulator of the size of the gradients
 --   fused_attention: none, where a fused kernel supports the shapes
+--   chunk_logits: the logits are computed twice
+--   vmap: speed, with small chunks
 --   shard_parameters: network traffic, and the devices
---   narrower_dtype: precision of the accumulated gradients
+--   narrower_dtype: precision; the saving is an upper bound
 --   less_workspace: speed of these calls; the saving is an upper bound
 --   shorter_sequence: shorter context
---   raise_memory_fraction: less memory for libraries and other processes on the device
+--   donate+checkpoint: about one more forward pass
+--   donate+micro_batch: step time
+--   donate+fused_attention: none, where a fused kernel supports the shapes
+--   donate+chunk_logits: the logits are computed twice
+--   checkpoint+micro_batch: about one more forward pass, and step time
+--   checkpoint+chunk_logits: about one more forward pass
+--   micro_batch+shard_parameters: step time, network traffic, and the devices
+--   checkpoint+shard_parameters: about one more forward pass, network traffic, and the devices
 -- columns:
 --   capture_id: the capture
 --   device_id: the device; NULL without devices
 --   module_id: the module
---   remedy: donate, checkpoint, micro_batch, fused_attention, shard_parameters, narrower_dtype,
---     less_workspace, shorter_sequence or raise_memory_fraction
---   preference: the one to try first has the smallest
+--   remedy: its key; of a pair both, joined by +
+--   preference: the one to try first has the smallest; pairs, which are there where nothing alone
+--     is enough, come last
 --   fix: what to do
 --   saving_bytes: what it saves (bytes); NULL when it does not make the step smaller
 --   needs_bytes: plan and other arrays, less the saving (bytes)
---   fits: 1 when that is within the capacity, 0 when not
+--   fits: 1 when that is within the capacity, 0 when not, NULL: too near to tell, or the saving is
+--     an upper bound that would have to be reached
+--   likely: 1 when needs_bytes is within the capacity, 0 when not
 --   cost: what it costs
 --   changes_results: 0 or 1
 --   leading_role: the role that dominates the heap peak
@@ -43,6 +76,14 @@ CREATE VIEW fit_remedies AS
 WITH powers AS (
   SELECT 2 AS parts UNION ALL SELECT 4 UNION ALL SELECT 8 UNION ALL SELECT 16 UNION ALL SELECT 32
   UNION ALL SELECT 64 UNION ALL SELECT 128 UNION ALL SELECT 256
+),
+margins AS (
+  SELECT
+    MAX(CASE WHEN t.name = 'fit_margin_percent' THEN t.setting END) AS same_percent,
+    MAX(CASE WHEN t.name = 'fit_margin_schedule_percent' THEN t.setting END) AS schedule_percent,
+    MAX(CASE WHEN t.name = 'fit_margin_bound_percent' THEN t.setting END) AS bound_percent,
+    MAX(CASE WHEN t.name = 'logits_chunks' THEN t.setting END) AS logits_parts
+  FROM settings t
 ),
 -- What is there to save. State is what sharding splits: parameters, results, and gradients of their
 -- shapes.
@@ -52,17 +93,40 @@ needs AS (
     p.device_id,
     p.module_id,
     p.leading_role,
+    p.plan_bytes,
     p.plan_bytes + p.others_bytes AS total_bytes,
     p.capacity_bytes,
-    p.forward_bytes - p.forward_block_bytes AS checkpoint_bytes,
-    p.forward_line,
+    p.memory_bytes,
+    CASE WHEN p.block_line IS NOT NULL THEN p.stack_bytes + p.block_bytes END AS checkpoint_bytes,
+    p.block,
+    p.block_line,
     p.batch_bytes,
+    p.accumulator_bytes,
     p.square_bytes,
     p.square_shape,
+    p.logits_bytes,
+    p.vocabulary,
+    p.logits_bytes - CAST((p.logits_bytes - p.logits_bytes % g.logits_parts) / g.logits_parts
+      AS BIGINT)
+      -- Chunks of the loss accumulate the gradient of the weights that make the logits.
+      - COALESCE((SELECT MAX(a.bytes)
+        FROM plan_allocations a
+        WHERE a.module_id = p.module_id AND a.class = 'parameter' AND a.forward_read = 1
+          AND (a.shape LIKE '%[' || CAST(p.vocabulary AS VARCHAR(20)) || ',%'
+            OR a.shape LIKE '%,' || CAST(p.vocabulary AS VARCHAR(20)) || ']')), 0)
+      AS logits_saving,
+    g.logits_parts,
+    p.vmap_bytes,
     p.parameter_bytes + p.output_bytes + COALESCE(p.gradient_bytes, 0) AS state_bytes,
+    p.f32_bytes,
     p.f32_copy_bytes,
     p.workspace_bytes,
     s.bytes AS donation_bytes,
+    s.likely_bytes AS donation_likely_bytes,
+    s.sure_bytes AS donation_sure_bytes,
+    g.same_percent,
+    g.schedule_percent,
+    g.bound_percent,
     CASE
       WHEN p.capacity_source = 'pool'
         AND 100 * p.capacity_bytes
@@ -75,76 +139,105 @@ needs AS (
       ELSE 0
     END AS pool_helps
   FROM over_capacity_peaks p
+  CROSS JOIN margins g
   LEFT JOIN donation_savings s ON s.module_id = p.module_id
 ),
--- Into how many parts: the fewest that make it fit, else as many as are tried.
+-- Into how many parts: the fewest that make it fit for sure, else as many as are tried.
 tried AS (
   SELECT
     n.*,
     w.parts,
-    CASE
-      WHEN w.parts <= (SELECT t.setting FROM settings t WHERE t.name = 'micro_batches_max') THEN
-        n.batch_bytes - CAST((n.batch_bytes - n.batch_bytes % NULLIF(w.parts, 0))
-          / NULLIF(w.parts, 0) AS BIGINT)
+    CASE WHEN w.parts <= (SELECT t.setting FROM settings t WHERE t.name = 'micro_batches_max') THEN
+      n.batch_bytes - CAST((n.batch_bytes - n.batch_bytes % w.parts) / w.parts AS BIGINT)
+        - n.accumulator_bytes
     END AS batch_saving,
-    CASE
-      WHEN w.parts <= (SELECT t.setting FROM settings t WHERE t.name = 'shards_max') THEN
-        n.state_bytes - CAST((n.state_bytes - n.state_bytes % NULLIF(w.parts, 0))
-          / NULLIF(w.parts, 0) AS BIGINT)
+    CASE WHEN w.parts <= (SELECT t.setting FROM settings t WHERE t.name = 'micro_batches_max') THEN
+      n.batch_bytes - CAST((n.batch_bytes - n.checkpoint_bytes
+        - (n.batch_bytes - n.checkpoint_bytes) % w.parts) / w.parts AS BIGINT)
+        - n.accumulator_bytes
+    END AS rest_saving,
+    CASE WHEN w.parts <= (SELECT t.setting FROM settings t WHERE t.name = 'micro_batches_max') THEN
+      n.vmap_bytes - CAST((n.vmap_bytes - n.vmap_bytes % w.parts) / w.parts AS BIGINT)
+    END AS vmap_saving,
+    CASE WHEN w.parts <= (SELECT t.setting FROM settings t WHERE t.name = 'shards_max') THEN
+      n.state_bytes - CAST((n.state_bytes - n.state_bytes % w.parts) / w.parts AS BIGINT)
     END AS state_saving
   FROM needs n
   CROSS JOIN powers w
 ),
+enough AS (
+  SELECT
+    t.*,
+    CAST((100 * t.capacity_bytes - 100 * t.capacity_bytes % (100 + t.schedule_percent))
+      / (100 + t.schedule_percent) AS BIGINT) AS sure_bytes
+  FROM tried t
+),
 split AS (
   SELECT
-    t.capture_id,
-    t.device_id,
-    t.module_id,
-    t.leading_role,
-    t.total_bytes,
-    t.capacity_bytes,
-    t.checkpoint_bytes,
-    t.forward_line,
-    t.batch_bytes,
-    t.square_bytes,
-    t.square_shape,
-    t.f32_copy_bytes,
-    t.workspace_bytes,
-    t.donation_bytes,
-    t.pool_helps,
+    e.*,
     COALESCE(
-      MIN(CASE WHEN t.total_bytes - t.batch_saving <= t.capacity_bytes THEN t.batch_saving END),
-      MAX(t.batch_saving)
-    ) AS batch_saving,
-    COALESCE(
-      MIN(CASE WHEN t.total_bytes - t.batch_saving <= t.capacity_bytes THEN t.parts END),
-      MAX(CASE WHEN t.batch_saving IS NOT NULL THEN t.parts END)
+      MIN(CASE WHEN e.total_bytes - e.batch_saving <= e.sure_bytes THEN e.parts END) OVER (
+        PARTITION BY e.module_id, e.device_id),
+      MAX(CASE WHEN e.batch_saving IS NOT NULL THEN e.parts END) OVER (
+        PARTITION BY e.module_id, e.device_id)
     ) AS batch_parts,
     COALESCE(
-      MIN(CASE WHEN t.total_bytes - t.state_saving <= t.capacity_bytes THEN t.state_saving END),
-      MAX(t.state_saving)
-    ) AS state_saving,
+      MIN(CASE WHEN e.total_bytes - e.rest_saving <= e.sure_bytes THEN e.parts END) OVER (
+        PARTITION BY e.module_id, e.device_id),
+      MAX(CASE WHEN e.rest_saving IS NOT NULL THEN e.parts END) OVER (
+        PARTITION BY e.module_id, e.device_id)
+    ) AS rest_parts,
     COALESCE(
-      MIN(CASE WHEN t.total_bytes - t.state_saving <= t.capacity_bytes THEN t.parts END),
-      MAX(CASE WHEN t.state_saving IS NOT NULL THEN t.parts END)
+      MIN(CASE WHEN e.total_bytes - e.vmap_saving <= e.sure_bytes THEN e.parts END) OVER (
+        PARTITION BY e.module_id, e.device_id),
+      MAX(CASE WHEN e.vmap_saving IS NOT NULL THEN e.parts END) OVER (
+        PARTITION BY e.module_id, e.device_id)
+    ) AS vmap_parts,
+    COALESCE(
+      MIN(CASE WHEN e.total_bytes - e.state_saving <= e.sure_bytes THEN e.parts END) OVER (
+        PARTITION BY e.module_id, e.device_id),
+      MAX(CASE WHEN e.state_saving IS NOT NULL THEN e.parts END) OVER (
+        PARTITION BY e.module_id, e.device_id)
     ) AS state_parts
-  FROM tried t
-  GROUP BY
-    t.capture_id, t.device_id, t.module_id, t.leading_role, t.total_bytes, t.capacity_bytes,
-    t.checkpoint_bytes, t.forward_line, t.batch_bytes, t.square_bytes, t.square_shape,
-    t.f32_copy_bytes,
-    t.workspace_bytes, t.donation_bytes, t.pool_helps
+  FROM enough e
 ),
+chosen AS (
+  SELECT
+    s.*,
+    MAX(CASE WHEN s.parts = s.batch_parts THEN s.batch_saving END) OVER (
+      PARTITION BY s.module_id, s.device_id) AS chosen_batch_saving,
+    MAX(CASE WHEN s.parts = s.rest_parts THEN s.rest_saving END) OVER (
+      PARTITION BY s.module_id, s.device_id) AS chosen_rest_saving,
+    MAX(CASE WHEN s.parts = s.vmap_parts THEN s.vmap_saving END) OVER (
+      PARTITION BY s.module_id, s.device_id) AS chosen_vmap_saving,
+    MAX(CASE WHEN s.parts = s.state_parts THEN s.state_saving END) OVER (
+      PARTITION BY s.module_id, s.device_id) AS chosen_state_saving
+  FROM split s
+),
+-- `single`: 0 for pairs. `margin`: how the prediction may be off: 0 it keeps the schedule, 1 the
+-- compiler schedules anew, 2 a bound that counts types or lengths only.
 remedies AS (
-  SELECT 'donate' AS remedy, 1 AS preference, 0 AS changes_results
-  UNION ALL SELECT 'checkpoint', 2, 0
-  UNION ALL SELECT 'micro_batch', 3, 0
-  UNION ALL SELECT 'fused_attention', 4, 0
-  UNION ALL SELECT 'shard_parameters', 5, 0
-  UNION ALL SELECT 'narrower_dtype', 6, 1
-  UNION ALL SELECT 'less_workspace', 7, 0
-  UNION ALL SELECT 'shorter_sequence', 8, 1
-  UNION ALL SELECT 'raise_memory_fraction', 0, 0
+  SELECT
+    'raise_memory_fraction' AS remedy, 0 AS preference, 0 AS changes_results, 1 AS single,
+    0 AS margin
+  UNION ALL SELECT 'donate', 1, 0, 1, 0
+  UNION ALL SELECT 'checkpoint', 2, 0, 1, 1
+  UNION ALL SELECT 'micro_batch', 3, 0, 1, 1
+  UNION ALL SELECT 'fused_attention', 4, 0, 1, 1
+  UNION ALL SELECT 'chunk_logits', 5, 0, 1, 1
+  UNION ALL SELECT 'vmap', 6, 0, 1, 1
+  UNION ALL SELECT 'shard_parameters', 7, 0, 1, 1
+  UNION ALL SELECT 'less_workspace', 8, 0, 1, 2
+  UNION ALL SELECT 'narrower_dtype', 9, 1, 1, 2
+  UNION ALL SELECT 'shorter_sequence', 10, 1, 1, 2
+  UNION ALL SELECT 'donate+checkpoint', 11, 0, 0, 1
+  UNION ALL SELECT 'donate+chunk_logits', 12, 0, 0, 1
+  UNION ALL SELECT 'donate+fused_attention', 13, 0, 0, 1
+  UNION ALL SELECT 'donate+micro_batch', 14, 0, 0, 1
+  UNION ALL SELECT 'checkpoint+chunk_logits', 15, 0, 0, 1
+  UNION ALL SELECT 'checkpoint+micro_batch', 16, 0, 0, 1
+  UNION ALL SELECT 'checkpoint+shard_parameters', 17, 0, 0, 1
+  UNION ALL SELECT 'micro_batch+shard_parameters', 18, 0, 0, 1
 ),
 sized AS (
   SELECT
@@ -152,13 +245,28 @@ sized AS (
     r.remedy,
     r.preference,
     r.changes_results,
+    r.single,
+    CASE r.margin WHEN 0 THEN z.same_percent WHEN 1 THEN z.schedule_percent ELSE z.bound_percent
+    END AS margin_percent,
     CASE r.remedy
       WHEN 'donate' THEN z.donation_bytes
       WHEN 'checkpoint' THEN z.checkpoint_bytes
-      WHEN 'micro_batch' THEN z.batch_saving
+      WHEN 'micro_batch' THEN z.chosen_batch_saving
       WHEN 'fused_attention' THEN z.square_bytes
-      WHEN 'shard_parameters' THEN z.state_saving
-      WHEN 'narrower_dtype' THEN CAST((z.f32_copy_bytes - z.f32_copy_bytes % 2) / 2 AS BIGINT)
+      WHEN 'chunk_logits' THEN z.logits_saving
+      WHEN 'vmap' THEN
+        CASE
+          WHEN 100 * z.vmap_bytes
+            >= (SELECT t.setting FROM settings t WHERE t.name = 'role_min_percent') * z.plan_bytes
+            THEN z.chosen_vmap_saving
+        END
+      WHEN 'shard_parameters' THEN z.chosen_state_saving
+      WHEN 'narrower_dtype' THEN
+        CASE
+          WHEN z.f32_copy_bytes > 0
+            THEN CAST((z.f32_copy_bytes - z.f32_copy_bytes % 2) / 2 AS BIGINT)
+          ELSE CAST((z.f32_bytes - z.f32_bytes % 2) / 2 AS BIGINT)
+        END
       WHEN 'less_workspace' THEN z.workspace_bytes
       WHEN 'shorter_sequence' THEN
         CASE
@@ -167,17 +275,100 @@ sized AS (
             + CAST((z.batch_bytes - z.square_bytes - (z.batch_bytes - z.square_bytes) % 2) / 2
               AS BIGINT)
         END
-    END AS saving_bytes
-  FROM split z
+      WHEN 'donate+checkpoint' THEN z.donation_bytes + z.checkpoint_bytes
+      WHEN 'donate+chunk_logits' THEN z.donation_bytes + z.logits_saving
+      WHEN 'donate+fused_attention' THEN z.donation_bytes + z.square_bytes
+      WHEN 'donate+micro_batch' THEN z.donation_bytes + z.chosen_batch_saving
+      WHEN 'checkpoint+chunk_logits' THEN z.checkpoint_bytes + z.logits_saving
+      WHEN 'checkpoint+micro_batch' THEN z.chosen_rest_saving
+      WHEN 'checkpoint+shard_parameters' THEN z.checkpoint_bytes + z.chosen_state_saving
+      WHEN 'micro_batch+shard_parameters' THEN z.chosen_batch_saving + z.chosen_state_saving
+    END AS saving_bytes,
+    -- What of an upper bound is not sure, and what of it isn't even likely.
+    CASE
+      WHEN r.remedy LIKE 'donate%' THEN z.donation_bytes - z.donation_sure_bytes
+      WHEN r.remedy = 'less_workspace' THEN z.workspace_bytes
+      ELSE 0
+    END AS unsure_bytes,
+    CASE
+      WHEN r.remedy LIKE 'donate%' THEN z.donation_bytes - z.donation_likely_bytes
+      ELSE 0
+    END AS unlikely_bytes
+  FROM chosen z
   CROSS JOIN remedies r
+  WHERE z.parts = 2
+),
+alone AS (
+  SELECT
+    s.*,
+    s.total_bytes - COALESCE(s.saving_bytes, 0) AS needs_bytes,
+    CASE
+      WHEN s.remedy = 'raise_memory_fraction' THEN 1
+      WHEN (100 + s.margin_percent) * (s.total_bytes - s.saving_bytes + s.unsure_bytes)
+        <= 100 * s.capacity_bytes THEN 1
+      WHEN (100 - s.margin_percent) * (s.total_bytes - s.saving_bytes) > 100 * s.capacity_bytes
+        THEN 0
+    END AS fits,
+    CASE
+      WHEN s.remedy = 'raise_memory_fraction' THEN 1
+      WHEN s.total_bytes - s.saving_bytes + s.unlikely_bytes <= s.capacity_bytes THEN 1
+      ELSE 0
+    END AS likely
+  FROM sized s
+  WHERE s.saving_bytes > 0 OR (s.remedy = 'raise_memory_fraction' AND s.pool_helps = 1)
+),
+-- Both halves of a pair must save something, and no single one be enough.
+paired AS (
+  SELECT
+    a.*,
+    MAX(a.single * a.likely) OVER (PARTITION BY a.module_id, a.device_id) AS any_enough,
+    MAX(CASE WHEN a.remedy = 'donate' THEN 1 ELSE 0 END) OVER (
+      PARTITION BY a.module_id, a.device_id) AS has_donate,
+    MAX(CASE WHEN a.remedy = 'checkpoint' THEN 1 ELSE 0 END) OVER (
+      PARTITION BY a.module_id, a.device_id) AS has_checkpoint,
+    MAX(CASE WHEN a.remedy = 'micro_batch' THEN 1 ELSE 0 END) OVER (
+      PARTITION BY a.module_id, a.device_id) AS has_micro_batch,
+    MAX(CASE WHEN a.remedy = 'fused_attention' THEN 1 ELSE 0 END) OVER (
+      PARTITION BY a.module_id, a.device_id) AS has_fused_attention,
+    MAX(CASE WHEN a.remedy = 'chunk_logits' THEN 1 ELSE 0 END) OVER (
+      PARTITION BY a.module_id, a.device_id) AS has_chunk_logits
+  FROM alone a
 )
 SELECT
-  s.*,
-  s.total_bytes - COALESCE(s.saving_bytes, 0) AS needs_bytes,
+  p.*,
+  CASE WHEN p.block IS NOT NULL THEN 1 ELSE 0 END AS has_block,
+  CASE WHEN p.f32_copy_bytes > 0 THEN 1 ELSE 0 END AS gradients_only,
   CASE
-    WHEN s.remedy = 'raise_memory_fraction' THEN 1
-    WHEN s.total_bytes - s.saving_bytes <= s.capacity_bytes THEN 1
+    WHEN 100 * p.total_bytes
+      <= (SELECT t.setting FROM settings t WHERE t.name = 'default_memory_fraction_percent')
+        * p.memory_bytes THEN 1
     ELSE 0
-  END AS fits
-FROM sized s
-WHERE s.saving_bytes > 0 OR (s.remedy = 'raise_memory_fraction' AND s.pool_helps = 1);
+  END AS default_enough,
+  CASE
+    WHEN 100 * p.total_bytes
+      <= (SELECT t.setting FROM settings t WHERE t.name = 'default_memory_fraction_percent')
+        * p.memory_bytes
+      THEN (SELECT t.setting FROM settings t WHERE t.name = 'default_memory_fraction_percent')
+    WHEN 100 * p.total_bytes + (SELECT t.setting FROM settings t
+        WHERE t.name = 'memory_fraction_spare_percent') * p.memory_bytes
+      > (SELECT t.setting FROM settings t WHERE t.name = 'memory_fraction_max_percent')
+        * p.memory_bytes
+      THEN (SELECT t.setting FROM settings t WHERE t.name = 'memory_fraction_max_percent')
+    ELSE CAST((100 * p.total_bytes + p.memory_bytes - 1
+        - (100 * p.total_bytes + p.memory_bytes - 1) % NULLIF(p.memory_bytes, 0))
+        / NULLIF(p.memory_bytes, 0) AS BIGINT)
+      + (SELECT t.setting FROM settings t WHERE t.name = 'memory_fraction_spare_percent')
+  END AS fraction_percent
+FROM paired p
+WHERE p.single = 1
+  OR (p.any_enough = 0 AND p.likely = 1
+    AND CASE p.remedy
+      WHEN 'donate+checkpoint' THEN p.has_donate * p.has_checkpoint
+      WHEN 'donate+chunk_logits' THEN p.has_donate * p.has_chunk_logits
+      WHEN 'donate+fused_attention' THEN p.has_donate * p.has_fused_attention
+      WHEN 'donate+micro_batch' THEN p.has_donate * p.has_micro_batch
+      WHEN 'checkpoint+chunk_logits' THEN p.has_checkpoint * p.has_chunk_logits
+      WHEN 'checkpoint+micro_batch' THEN p.has_checkpoint * p.has_micro_batch
+      WHEN 'checkpoint+shard_parameters' THEN p.has_checkpoint
+      ELSE p.has_micro_batch
+    END = 1);

@@ -14,19 +14,22 @@
 --   saving_bytes: what it saves at most (bytes); NULL when that can't be told
 --   needs_bytes: what is needed then (bytes); NULL when that can't be told
 --   fits: 1 when that is within the capacity, 0 when not; NULL when it can't be told
+--   likely: 1 when needs_bytes is within the capacity, 0 when not: what to expect where fits is NULL
 --   cost: what it costs
 --   changes_results: 0 or 1
 CREATE VIEW oom_remedies AS
 WITH united AS (
   SELECT
-    l.oom_event_id, l.remedy, l.preference, l.fix, l.saving_bytes, l.needs_bytes, l.fits, l.cost,
+    l.oom_event_id, l.remedy, l.preference, l.fix, l.saving_bytes, l.needs_bytes, l.fits,
+    l.fits AS likely, l.cost,
     l.changes_results, 2 AS part,
     CASE WHEN l.remedy IN ('compiler_flags', 'unified_memory') THEN 1 ELSE 0 END AS last_resort
   FROM oom_log_remedies l
   UNION ALL
   -- Those for a matched plan that does not fit.
   SELECT
-    b.oom_event_id, x.remedy, x.preference, x.fix, x.saving_bytes, x.needs_bytes, x.fits, x.cost,
+    b.oom_event_id, x.remedy, x.preference, x.fix, x.saving_bytes, x.needs_bytes, x.fits,
+    x.likely, x.cost,
     x.changes_results, 1, 0
   FROM oom_branches b
   JOIN fit_remedies x ON x.module_id = b.module_id
@@ -41,7 +44,7 @@ SELECT
   ROW_NUMBER() OVER (
     PARTITION BY f.oom_event_id
     ORDER BY
-      COALESCE(l.fits, 0) DESC,
+      COALESCE(l.fits, l.likely, 0) DESC,
       l.part,
       l.last_resort,
       l.changes_results,
@@ -54,6 +57,7 @@ SELECT
   l.saving_bytes,
   l.needs_bytes,
   l.fits,
+  l.likely,
   l.cost,
   l.changes_results
 FROM oom_failures f

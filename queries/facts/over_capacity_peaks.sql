@@ -36,14 +36,25 @@
 --   workspace_percent: workspace, as a share of the peak (per cent, rounded)
 --   leading_role: the largest of forward, backward and workspace; NULL when it is a small part of
 --     the plan
---   forward_block_bytes: forward bytes of one block, which recomputing would still hold (bytes)
---   forward_line: Python file, line and function of the largest forward buffers
---   batch_bytes: forward and backward temps without a parameter's shape: they shrink with the batch
---     (bytes)
---   square_bytes: of these, sequence by sequence: the last two dimensions are equal (bytes)
+--   stack_bytes: forward temps that a loop fills for the backward pass alone: recomputing its body
+--     does without them (bytes)
+--   block_bytes: forward temps that repeat from block to block, less those of one block, which
+--     recomputing still holds; 0 on a CPU, whose compiler undoes that (bytes)
+--   block: the function that they are made in; NULL: not known
+--   block_line: Python file, line and function where it is called; without a function, of the
+--     largest of these temps
+--   batch_bytes: forward and backward temps without the shape of state, and attention scores: they
+--     shrink with the batch (bytes)
+--   accumulator_bytes: the gradients of the trained parameters in f32, less those that are at the
+--     peak anyway: what accumulating them takes (bytes)
+--   square_bytes: attention scores, sequence by sequence (bytes)
 --   square_shape: the shape of the largest of them
---   gradient_bytes: backward temps with a parameter's shape: they shrink when parameters are
+--   gradient_bytes: backward temps with the shape of state: they shrink when parameters are
 --     sharded (bytes)
+--   logits_bytes: logits and their gradients (bytes)
+--   vocabulary: how many logits there are for a token
+--   vmap_bytes: temps of a vmap that is not differentiated (bytes)
+--   f32_bytes: forward and backward temps in f32 without the shape of state (bytes)
 --   f32_copy_bytes: f32 backward temps that have a bf16 twin of the same dimensions (bytes)
 CREATE VIEW over_capacity_peaks AS
 WITH sizes AS (
@@ -54,19 +65,20 @@ WITH sizes AS (
     p.role,
     p.shape,
     p.bytes AS each_bytes,
-    p.source_file || COALESCE(':' || CAST(p.source_line AS VARCHAR(20)), '')
-      || COALESCE(' ' || p.function_name, '') AS line,
+    p.is_state,
+    p.stack,
+    p.repeat_count,
+    p.score_length,
+    p.vocabulary_length,
+    CASE WHEN p.op_name LIKE '%vmap(%' THEN 1 ELSE 0 END AS mapped,
     COUNT(*) AS buffers,
+    SUM(p.accumulator_bytes) AS accumulator_bytes,
     SUM(p.bytes) AS bytes
   FROM over_capacity_parts p
   GROUP BY
-    p.device_id, p.module_id, p.kind, p.role, p.shape, p.bytes, p.source_file, p.source_line,
-    p.function_name
-),
--- The last dimension has as many digits as one of these; [..,S,S] has it twice.
-widths AS (
-  SELECT 1 AS digits UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4 UNION ALL SELECT 5
-  UNION ALL SELECT 6 UNION ALL SELECT 7 UNION ALL SELECT 8 UNION ALL SELECT 9
+    p.device_id, p.module_id, p.kind, p.role, p.shape, p.bytes, p.is_state, p.stack,
+    p.repeat_count, p.score_length, p.vocabulary_length,
+    CASE WHEN p.op_name LIKE '%vmap(%' THEN 1 ELSE 0 END
 ),
 shaped AS (
   SELECT
@@ -76,10 +88,19 @@ shaped AS (
     z.kind,
     z.shape,
     z.each_bytes,
-    z.line,
+    z.is_state,
+    z.stack,
+    z.repeat_count,
+    z.vocabulary_length,
+    z.mapped,
     z.buffers,
+    z.accumulator_bytes,
     z.bytes,
-    CASE WHEN w.digits IS NULL THEN 0 ELSE 1 END AS square,
+    CASE
+      WHEN z.score_length >= (SELECT s.setting FROM settings s
+        WHERE s.name = 'attention_min_length') THEN 1
+      ELSE 0
+    END AS square,
     CASE WHEN LOWER(z.shape) LIKE 'bf16[%' THEN 1 ELSE 0 END AS bf16,
     CASE WHEN LOWER(z.shape) LIKE 'f32[%' THEN 1 ELSE 0 END AS f32,
     CASE
@@ -87,13 +108,6 @@ shaped AS (
       WHEN LOWER(z.shape) LIKE 'f32[%' THEN SUBSTR(z.shape, 4)
     END AS dimensions
   FROM sizes z
-  LEFT JOIN widths w
-    ON z.shape LIKE '%[%,%,%]'
-    AND LENGTH(z.shape) > 2 * w.digits + 3
-    AND SUBSTR(z.shape, LENGTH(z.shape) - w.digits, w.digits) NOT LIKE '%,%'
-    AND SUBSTR(z.shape, LENGTH(z.shape) - 2 * w.digits - 2, 2 * w.digits + 3)
-      = ',' || SUBSTR(z.shape, LENGTH(z.shape) - w.digits, w.digits)
-      || ',' || SUBSTR(z.shape, LENGTH(z.shape) - w.digits, w.digits) || ']'
 ),
 compared AS (
   SELECT
@@ -103,74 +117,43 @@ compared AS (
     h.kind,
     h.shape,
     h.each_bytes,
-    h.line,
+    h.stack,
+    h.vocabulary_length,
+    h.mapped,
+    h.accumulator_bytes,
     h.bytes,
     h.square,
-    -- A temp of a parameter's shape is its gradient or its copy: it does not shrink with the batch.
-    MAX(CASE WHEN h.kind = 'parameter' THEN 1 ELSE 0 END) OVER (
+    h.f32,
+    -- A temp of the shape of state is its gradient or its copy: it does not shrink with the batch.
+    MAX(CASE WHEN h.kind = 'parameter' THEN h.is_state ELSE 0 END) OVER (
       PARTITION BY h.device_id, h.module_id, h.shape
-    ) AS like_parameter,
+    ) AS like_state,
     h.f32 * MAX(h.bf16) OVER (PARTITION BY h.device_id, h.module_id, h.dimensions) AS f32_copy,
-    -- Buffers of one size and role are the same value of successive blocks.
-    SUM(h.buffers) OVER (PARTITION BY h.device_id, h.module_id, h.role,
-      h.each_bytes) AS size_buffers,
-    SUM(h.bytes) OVER (PARTITION BY h.device_id, h.module_id, h.role, h.each_bytes) AS size_bytes
+    -- In a file of an earlier version buffers of one size and role are taken for the same value of
+    -- successive blocks.
+    COALESCE(
+      h.repeat_count,
+      SUM(h.buffers) OVER (PARTITION BY h.device_id, h.module_id, h.role, h.each_bytes)
+    ) AS repeats
   FROM shaped h
 ),
 marked AS (
   SELECT
-    c.device_id,
-    c.module_id,
-    c.role,
-    c.kind,
-    c.shape,
-    c.each_bytes,
-    c.line,
-    c.bytes,
-    c.like_parameter,
-    c.f32_copy,
-    c.size_buffers,
-    c.size_bytes,
+    c.*,
     CASE
-      WHEN c.square = 1 AND c.like_parameter = 0 AND c.role IN ('forward', 'backward') THEN 1
+      WHEN c.like_state = 0 AND (c.role IN ('forward', 'backward') OR c.square = 1) THEN 1
       ELSE 0
-    END AS square
-  FROM compared c
-),
-ordered AS (
-  SELECT
-    k.device_id,
-    k.module_id,
-    k.role,
-    k.kind,
-    k.shape,
-    k.each_bytes,
-    k.line,
-    k.bytes,
-    k.like_parameter,
-    k.f32_copy,
-    k.size_buffers,
-    k.square,
+    END AS in_batch,
     ROW_NUMBER() OVER (
-      PARTITION BY k.device_id, k.module_id, k.role
+      PARTITION BY c.device_id, c.module_id, c.square
       ORDER BY
-        k.size_bytes DESC NULLS LAST,
-        k.each_bytes DESC NULLS LAST,
-        k.bytes DESC NULLS LAST,
-        k.kind NULLS FIRST,
-        k.shape NULLS FIRST,
-        k.line NULLS LAST
-    ) AS role_place,
-    ROW_NUMBER() OVER (
-      PARTITION BY k.device_id, k.module_id, k.square
-      ORDER BY
-        k.each_bytes DESC NULLS LAST,
-        k.kind NULLS FIRST,
-        k.shape NULLS FIRST,
-        k.role NULLS FIRST,
-        k.line NULLS LAST
+        c.each_bytes DESC NULLS LAST,
+        c.kind NULLS FIRST,
+        c.shape NULLS FIRST,
+        c.role NULLS FIRST,
+        c.bytes DESC NULLS LAST
     ) AS square_place
-  FROM marked k
+  FROM compared c
 ),
 peaks AS (
   SELECT
@@ -182,21 +165,29 @@ peaks AS (
     CAST(SUM(CASE WHEN o.role = 'backward' THEN o.bytes ELSE 0 END) AS BIGINT) AS backward_bytes,
     CAST(SUM(CASE WHEN o.role = 'workspace' THEN o.bytes ELSE 0 END) AS BIGINT) AS workspace_bytes,
     CAST(SUM(CASE WHEN o.role = 'other' THEN o.bytes ELSE 0 END) AS BIGINT) AS other_bytes,
-    CAST(SUM(CASE WHEN o.role IN ('forward', 'backward') AND o.like_parameter = 0 THEN o.bytes
-      ELSE 0 END)
-      AS BIGINT) AS batch_bytes,
+    CAST(SUM(CASE WHEN o.in_batch = 1 THEN o.bytes ELSE 0 END) AS BIGINT) AS batch_bytes,
     CAST(SUM(CASE WHEN o.square = 1 THEN o.bytes ELSE 0 END) AS BIGINT) AS square_bytes,
     MAX(CASE WHEN o.square = 1 AND o.square_place = 1 THEN o.shape END) AS square_shape,
-    CAST(SUM(CASE WHEN o.role = 'backward' AND o.like_parameter = 1 THEN o.bytes ELSE 0 END)
+    CAST(SUM(CASE WHEN o.role = 'backward' AND o.like_state = 1 THEN o.bytes ELSE 0 END)
       AS BIGINT) AS gradient_bytes,
+    CAST(SUM(o.accumulator_bytes) AS BIGINT) AS trained_bytes,
+    CAST(SUM(CASE WHEN o.role = 'forward' AND o.stack = 'kept' THEN o.bytes ELSE 0 END)
+      AS BIGINT) AS stack_bytes,
+    CAST(SUM(CASE
+      WHEN o.role = 'forward' AND o.stack IS NULL AND o.repeats >= 2
+        THEN o.bytes - (o.bytes - o.bytes % o.repeats) / o.repeats
+      ELSE 0
+    END) AS BIGINT) AS block_bytes,
+    CAST(SUM(CASE WHEN o.vocabulary_length IS NOT NULL THEN o.bytes ELSE 0 END)
+      AS BIGINT) AS logits_bytes,
+    MAX(o.vocabulary_length) AS vocabulary,
+    CAST(SUM(CASE WHEN o.mapped = 1 AND o.role = 'other' THEN o.bytes ELSE 0 END)
+      AS BIGINT) AS vmap_bytes,
+    CAST(SUM(CASE WHEN o.in_batch = 1 AND o.f32 = 1 THEN o.bytes ELSE 0 END)
+      AS BIGINT) AS f32_bytes,
     CAST(SUM(CASE WHEN o.role = 'backward' AND o.f32_copy = 1 THEN o.bytes ELSE 0 END)
-      AS BIGINT) AS f32_copy_bytes,
-    CAST(MAX(CASE WHEN o.role = 'forward' AND o.role_place = 1 THEN o.size_buffers END)
-      AS BIGINT) AS block_count,
-    CAST(MAX(CASE WHEN o.role = 'forward' AND o.role_place = 1 THEN o.each_bytes END)
-      AS BIGINT) AS block_buffer_bytes,
-    MAX(CASE WHEN o.role = 'forward' AND o.role_place = 1 THEN o.line END) AS forward_line
-  FROM ordered o
+      AS BIGINT) AS f32_copy_bytes
+  FROM marked o
   GROUP BY o.device_id, o.module_id
 )
 SELECT
@@ -252,21 +243,27 @@ SELECT
         >= (SELECT s.setting FROM settings s WHERE s.name = 'role_min_percent') * f.plan_bytes
       THEN 'workspace'
   END AS leading_role,
-  -- A single large buffer is a scanned model's [layers, ...] stack: what stays is put at that
-  -- buffer.
-  CASE
-    WHEN p.block_count >= 2
-      THEN CAST((p.forward_bytes - p.forward_bytes % NULLIF(p.block_count, 0))
-        / NULLIF(p.block_count, 0) AS BIGINT)
-    ELSE COALESCE(p.block_buffer_bytes, 0)
-  END AS forward_block_bytes,
-  p.forward_line,
+  p.stack_bytes,
+  -- The CPU compiler drops the barrier that keeps what is recomputed apart, but in loops.
+  CASE WHEN m.platform = 'cpu' THEN 0 ELSE p.block_bytes END AS block_bytes,
+  m.block_function AS block,
+  m.block_file || COALESCE(':' || CAST(m.block_line AS VARCHAR(20)), '')
+    || COALESCE(' ' || m.block_caller, '') AS block_line,
   p.batch_bytes,
+  CASE
+    WHEN p.trained_bytes > p.gradient_bytes THEN p.trained_bytes - p.gradient_bytes
+    ELSE 0
+  END AS accumulator_bytes,
   p.square_bytes,
   p.square_shape,
   p.gradient_bytes,
+  p.logits_bytes,
+  p.vocabulary,
+  p.vmap_bytes,
+  p.f32_bytes,
   p.f32_copy_bytes
 FROM over_capacity f
+JOIN modules m ON m.module_id = f.module_id
 LEFT JOIN peaks p
   ON p.module_id = f.module_id
   AND (p.device_id = f.device_id OR (p.device_id IS NULL AND f.device_id IS NULL))

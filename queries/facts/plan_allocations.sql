@@ -13,10 +13,11 @@
 --   shape: for parameters: the shape, without layout
 --   sharding: for parameters: over the partitions, as XLA prints it; NULL: not recorded
 --   shard_count: for parameters: the parts it is split into; 1: every partition holds the whole
+--   forward_read: for parameters: 1 when the forward pass reads it, 0 when not
 CREATE VIEW plan_allocations AS
 SELECT m.module_id, a.allocation_index, a.memory_space, a.class, a.bytes, a.parameter_number,
   a.parameter_shape_index, a.aliased_output, a.is_tuple, s.content AS shape, h.content AS sharding,
-  a.shard_count
+  a.shard_count, a.forward_read
 FROM stored_modules m
 JOIN stored_plan_allocations a ON a.plan_id = m.plan_id
 LEFT JOIN strings s ON s.string_id = a.shape_id

@@ -50,15 +50,17 @@ WHERE g.role = 'backward'
 --   position: from 1, those that make it fit first
 --   saving_bytes: what it saves (bytes); NULL when it does not make the step smaller
 --   needs_bytes: plan and other arrays, less the saving (bytes)
---   fits: 1 when that is within the capacity, 0 when not
+--   fits: 1 when that is within the capacity, 0 when not, NULL: too near to tell
+--   likely: 1 when needs_bytes is within the capacity, 0 when not
 --   evidence: inferred
 CREATE VIEW backward_dominates_remedies AS
 SELECT
   f.*,
   ROW_NUMBER() OVER (
-    PARTITION BY f.module_id, f.device_id ORDER BY f.fits DESC NULLS LAST, f.preference
+    PARTITION BY f.module_id, f.device_id ORDER BY
+      COALESCE(f.fits, f.likely) DESC, f.likely DESC, f.preference
   ) AS position,
   'inferred' AS evidence
 FROM fit_remedies f
 WHERE f.leading_role = 'backward'
-  AND f.remedy IN ('shard_parameters', 'micro_batch', 'narrower_dtype');
+  AND f.remedy IN ('shard_parameters', 'micro_batch', 'chunk_logits', 'narrower_dtype');

@@ -105,6 +105,7 @@ WHERE f.stage = 'compile'
 -- columns:
 --   position: from 1, those that make it fit first, then those that save most; of equals those
 --     first that change no results; last resorts last
+--   likely: 1 when needs_bytes is within the capacity, 0 when not
 CREATE VIEW compile_oom_remedies AS
 SELECT
   r.capture_id,
@@ -116,6 +117,7 @@ SELECT
   r.saving_bytes,
   r.needs_bytes,
   r.fits,
+  r.likely,
   r.cost,
   r.changes_results,
   'inferred' AS evidence

@@ -51,15 +51,18 @@ WHERE g.role = 'forward'
 --   position: from 1, those that make it fit first
 --   saving_bytes: what it saves (bytes); NULL when it does not make the step smaller
 --   needs_bytes: plan and other arrays, less the saving (bytes)
---   fits: 1 when that is within the capacity, 0 when not
+--   fits: 1 when that is within the capacity, 0 when not, NULL: too near to tell
+--   likely: 1 when needs_bytes is within the capacity, 0 when not
 --   evidence: inferred
 CREATE VIEW forward_dominates_remedies AS
 SELECT
   f.*,
   ROW_NUMBER() OVER (
-    PARTITION BY f.module_id, f.device_id ORDER BY f.fits DESC NULLS LAST, f.preference
+    PARTITION BY f.module_id, f.device_id ORDER BY
+      COALESCE(f.fits, f.likely) DESC, f.likely DESC, f.preference
   ) AS position,
   'inferred' AS evidence
 FROM fit_remedies f
 WHERE f.leading_role = 'forward'
-  AND f.remedy IN ('checkpoint', 'micro_batch', 'fused_attention', 'shorter_sequence');
+  AND f.remedy IN ('checkpoint', 'micro_batch', 'fused_attention', 'chunk_logits', 'narrower_dtype',
+    'shorter_sequence');

@@ -19,7 +19,8 @@
 -- detail: {donated_parameter_count:n} of {parameter_count:n} parameters are donated (read).
 --   {pairs:n} more could be: the step returns a result of their shape and type that looks like
 --   updated state (inferred): {bytes:bytes} at most, {plan_percent:%} of the plan of
---   {plan_bytes:bytes} (read).(would_fit? An execution failed before launch (measured); with
+--   {plan_bytes:bytes} (read).[ A loop reads {read_bytes:bytes} of that while it writes the result,
+--   so that donating it saves nothing: carry it through the loop and update it in place.](would_fit? An execution failed before launch (measured); with
 --   donation it would fit (inferred).)(not_enough? An execution failed before launch (measured);
 --   donation alone would not make it fit (inferred).)
 -- quiet: donation complete ({donated_parameter_count:n} of {parameter_count:n} parameters)
@@ -33,6 +34,11 @@
 --   part_donated: 1 when any is, else 0
 --   plan_bytes: what the plan needs (bytes)
 --   plan_percent: the saving, as a share of the plan (per cent, rounded down)
+--   likely_bytes: of these, of parameters that nothing reads while their result is written (bytes)
+--   read_bytes: the rest: a loop reads it while it writes the result, so that the compiler copies
+--     it; NULL when there is none (bytes)
+--   sure_bytes: what compiled programs gained at least of likely_bytes (bytes)
+--   others_bytes: what else was in use when that one started (bytes); 0 when none failed
 --   needs_bytes: plan and other arrays, less the saving (bytes)
 --   capacity_bytes: what the device may use (bytes)
 --   would_fit: 1 when an execution failed that would fit with donation, else 0
@@ -50,6 +56,9 @@ WITH sized AS (
     f.execution_id,
     s.bytes,
     s.pairs,
+    s.likely_bytes,
+    s.sure_bytes,
+    COALESCE(f.others_bytes, 0) AS others_bytes,
     m.parameter_count,
     m.donated_parameter_count,
     d.plan_bytes,
@@ -66,7 +75,8 @@ WITH sized AS (
 SELECT
   z.*,
   CASE
-    WHEN z.execution_id IS NOT NULL AND z.needs_bytes <= z.capacity_bytes THEN 'error'
+    WHEN z.execution_id IS NOT NULL
+      AND z.plan_bytes + z.others_bytes - z.likely_bytes <= z.capacity_bytes THEN 'error'
     WHEN 100 * z.bytes
       >= (SELECT t.setting FROM settings t WHERE t.name = 'donation_warning_percent') * z.plan_bytes
       THEN 'warning'
@@ -76,10 +86,17 @@ SELECT
   CASE WHEN z.donated_parameter_count > 0 THEN 1 ELSE 0 END AS part_donated,
   CAST((100 * z.bytes - 100 * z.bytes % NULLIF(z.plan_bytes, 0)) / NULLIF(z.plan_bytes, 0)
     AS BIGINT) AS plan_percent,
-  CASE WHEN z.execution_id IS NOT NULL AND z.needs_bytes <= z.capacity_bytes THEN 1 ELSE 0 END
-    AS would_fit,
-  CASE WHEN z.execution_id IS NOT NULL AND z.needs_bytes > z.capacity_bytes THEN 1 ELSE 0 END
-    AS not_enough
+  CASE
+    WHEN z.execution_id IS NOT NULL
+      AND z.plan_bytes + z.others_bytes - z.likely_bytes <= z.capacity_bytes THEN 1
+    ELSE 0
+  END AS would_fit,
+  CASE
+    WHEN z.execution_id IS NOT NULL
+      AND z.plan_bytes + z.others_bytes - z.likely_bytes > z.capacity_bytes THEN 1
+    ELSE 0
+  END AS not_enough,
+  CASE WHEN z.likely_bytes < z.bytes THEN z.bytes - z.likely_bytes END AS read_bytes
 FROM sized z;
 
 -- title: The shapes of which parameters could be donated
@@ -117,6 +134,9 @@ WHERE o.position <= (SELECT s.setting FROM settings s WHERE s.name = 'items_max'
 -- columns:
 --   saving_bytes: what it saves at most (bytes)
 --   needs_bytes: plan and other arrays, less the saving (bytes)
+--   fits: 1 when what compiled programs gained at least is enough, 0 when all of it is not, else
+--     NULL
+--   likely: 1 when needs_bytes is within the capacity, without what a loop still reads; else 0
 --   changes_results: 0
 --   evidence: inferred
 CREATE VIEW no_donation_remedies AS
@@ -126,12 +146,18 @@ SELECT
   'donate' AS remedy,
   f.bytes AS saving_bytes,
   CASE
-    WHEN f.capacity_bytes IS NULL THEN NULL
-    WHEN f.needs_bytes <= f.capacity_bytes THEN 1
-    ELSE 0
+    WHEN (100 + t.setting) * (f.plan_bytes + f.others_bytes - f.sure_bytes)
+      <= 100 * f.capacity_bytes THEN 1
+    WHEN (100 - t.setting) * f.needs_bytes > 100 * f.capacity_bytes THEN 0
   END AS fits,
+  CASE
+    WHEN f.capacity_bytes IS NULL THEN NULL
+    WHEN f.plan_bytes + f.others_bytes - f.likely_bytes <= f.capacity_bytes THEN 1
+    ELSE 0
+  END AS likely,
   0 AS changes_results
-FROM no_donation f;
+FROM no_donation f
+JOIN settings t ON t.name = 'fit_margin_percent';
 
 -- title: Modules that have donated parameters
 -- columns:

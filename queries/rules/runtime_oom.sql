@@ -177,6 +177,7 @@ WHERE f.stage = 'run'
 -- columns:
 --   position: from 1, those that make it fit first, then those that save most; of equals those
 --     first that change no results; last resorts last
+--   likely: 1 when needs_bytes is within the capacity, 0 when not
 CREATE VIEW runtime_oom_remedies AS
 SELECT
   r.capture_id,
@@ -188,6 +189,7 @@ SELECT
   r.saving_bytes,
   r.needs_bytes,
   r.fits,
+  r.likely,
   r.cost,
   r.changes_results,
   'inferred' AS evidence

@@ -183,3 +183,16 @@ LEFT JOIN falls f ON f.device_id = m.device_id AND f.module_id = m.module_id;
 DROP TABLE temp.starts_before;
 DROP TABLE stored_start_steps;
 CREATE INDEX stored_module_starts_by_capture ON stored_module_starts (capture_id);
+
+-- What remedies ask of a plan. NULL for what was read by an earlier version: read it again.
+ALTER TABLE stored_plans ADD COLUMN block_function_id INTEGER REFERENCES strings;
+ALTER TABLE stored_plans ADD COLUMN block_file_id INTEGER REFERENCES strings;
+ALTER TABLE stored_plans ADD COLUMN block_line INTEGER;
+ALTER TABLE stored_plans ADD COLUMN block_caller_id INTEGER REFERENCES strings;
+ALTER TABLE stored_plan_allocations ADD COLUMN forward_read INTEGER;
+ALTER TABLE stored_module_outputs ADD COLUMN donor_is_read INTEGER;
+ALTER TABLE stored_buffers ADD COLUMN line_via_id INTEGER REFERENCES strings;
+ALTER TABLE stored_buffers ADD COLUMN stack TEXT CHECK (stack IN ('kept', 'carried'));
+ALTER TABLE stored_buffers ADD COLUMN repeat_count INTEGER;
+ALTER TABLE stored_buffers ADD COLUMN score_length INTEGER;
+ALTER TABLE stored_buffers ADD COLUMN vocabulary_length INTEGER;

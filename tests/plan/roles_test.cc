@@ -175,5 +175,94 @@ TEST(RolesTest, LastComesWhatTakesOverTheMemory) {
   EXPECT_EQ(BufferOf(plan, 2).role_via, "");
 }
 
+// A scan as XLA leaves it: zeros enter a loop, whose body writes one slice a round with an update
+// that has the scan's name and line; a second loop reads a converted copy of what the first filled,
+// and stacks gradients.
+std::string Scanned() {
+  const auto line = [](int number) {
+    return R"(source_file: "/home/me/train.py" source_line: )" + std::to_string(number) + " ";
+  };
+  const auto metadata = [](const std::string& op_name, const std::string& line) {
+    return "metadata { op_name: '" + op_name + "' " + line + "} ";
+  };
+  const std::string scan = R"(source_file: "/opt/flax/flax/core/axes_scan.py" source_line: 165 )";
+  const auto body = [&](int id, const std::string& name, const std::string& update) {
+    const auto at = [id](int n) { return std::to_string(id * 10 + n); };
+    return "computations { id: " + std::to_string(id) + " root_id: " + at(9) +
+           " instructions { name: 'p" + at(0) + "' opcode: 'parameter' id: " + at(0) + " } " +
+           "instructions { name: 'stack" + at(1) +
+           "' opcode: 'get-tuple-element' operand_ids: " + at(0) + " tuple_index: 1 id: " + at(1) +
+           " } " + update + "instructions { name: 'bitcast" + at(3) +
+           "' opcode: 'bitcast' operand_ids: " + at(2) + " id: " + at(3) + " " +
+           metadata(name + "/broadcast_in_dim", scan) + "} " + "instructions { name: 'dus" + at(4) +
+           "' opcode: 'dynamic-update-slice' operand_ids: [" + at(1) + ", " + at(3) +
+           "] id: " + at(4) + " " + metadata(name + "/dynamic_update_slice", scan) + "} " +
+           "instructions { name: 'root" + at(9) + "' opcode: 'tuple' operand_ids: [" + at(0) +
+           ", " + at(4) + "] id: " + at(9) + " } } ";
+  };
+  return "hlo_module { name: 'm' entry_computation_id: 1 " +
+         body(20, "jit(f)/jvp()/while/body",
+              "instructions { name: 'tanh' opcode: 'tanh' id: 202 " +
+                  metadata("jit(f)/jvp()/while/body/tanh", line(7)) + "} ") +
+         body(30, "jit(f)/transpose(jvp())/while/body",
+              "instructions { name: 'mul' opcode: 'multiply' id: 302 " +
+                  metadata("jit(f)/transpose(jvp())/while/body/mul", line(8)) + "} ") +
+         "computations { id: 1 root_id: 8 "
+         "instructions { name: 'weights' opcode: 'parameter' id: 10 metadata { op_name: 'w' } } "
+         "instructions { name: 'zeros.1' opcode: 'broadcast' id: 1 " +
+         metadata("jit(f)/jvp()/broadcast_in_dim", scan) +
+         "} instructions { name: 'tuple.2' opcode: 'tuple' id: 2 operand_ids: [10, 1] } "
+         "instructions { name: 'while.3' opcode: 'while' id: 3 operand_ids: 2 "
+         "called_computation_ids: 20 " +
+         metadata("jit(f)/jvp()/while", scan) +
+         "} instructions { name: 'stack.4' opcode: 'get-tuple-element' id: 4 operand_ids: 3 "
+         "tuple_index: 1 } "
+         "instructions { name: 'wide.5' opcode: 'convert' id: 5 operand_ids: 4 } "
+         "instructions { name: 'zeros.6' opcode: 'broadcast' id: 6 } "
+         "instructions { name: 'tuple.7' opcode: 'tuple' id: 7 operand_ids: [5, 6] } "
+         "instructions { name: 'while.8' opcode: 'while' id: 8 operand_ids: 7 "
+         "called_computation_ids: 30 " +
+         metadata("jit(f)/transpose(jvp())/while", scan) +
+         "} instructions { name: 'copy.9' opcode: 'copy' id: 9 operand_ids: 10 } "
+         "instructions { name: 'dot.11' opcode: 'dot' id: 11 operand_ids: [9, 9] " +
+         metadata("jit(f)/jvp()/dot_general", line(12)) +
+         "} } } buffer_assignment { "
+         "logical_buffers { id: 1 defined_at { instruction_id: 1 } } "
+         "logical_buffers { id: 5 defined_at { instruction_id: 5 } } "
+         "logical_buffers { id: 6 defined_at { instruction_id: 6 } } "
+         "logical_buffers { id: 9 defined_at { instruction_id: 9 } } "
+         "buffer_allocations { assigned { logical_buffer_id: 1 } assigned { logical_buffer_id: 5 } "
+         "assigned { logical_buffer_id: 6 } assigned { logical_buffer_id: 9 } } }";
+}
+
+TEST(RolesTest, AStackIsOfTheLineThatItsLoopWrites) {
+  const Plan plan = PlanOf(Scanned());
+  EXPECT_EQ(BufferOf(plan, 1).role, Role::kForward);
+  EXPECT_EQ(BufferOf(plan, 1).role_via, "tanh");
+  EXPECT_EQ(BufferOf(plan, 1).source_file, "/home/me/train.py");
+  EXPECT_EQ(BufferOf(plan, 1).source_line, 7);
+  EXPECT_EQ(BufferOf(plan, 1).op_name, "jit(f)/jvp()/broadcast_in_dim");  // Its own, as written.
+}
+
+TEST(RolesTest, ACopyOfAStackIsWhatTheStackIs) {
+  // Though it flows into the backward pass.
+  const Plan plan = PlanOf(Scanned());
+  EXPECT_EQ(BufferOf(plan, 5).role, Role::kForward);
+  EXPECT_EQ(BufferOf(plan, 5).source_line, 7);
+}
+
+TEST(RolesTest, StackedGradientsStayGradients) {
+  const Plan plan = PlanOf(Scanned());
+  EXPECT_EQ(BufferOf(plan, 6).role, Role::kBackward);
+  EXPECT_EQ(BufferOf(plan, 6).source_line, 8);
+}
+
+TEST(RolesTest, ACopyOfAParameterHasTheLineThatReadsIt) {
+  const Plan plan = PlanOf(Scanned());
+  EXPECT_EQ(BufferOf(plan, 9).role, Role::kOther);
+  EXPECT_EQ(BufferOf(plan, 9).role_via, "");
+  EXPECT_EQ(BufferOf(plan, 9).source_line, 12);
+}
+
 }  // namespace
 }  // namespace oomdb::ingest

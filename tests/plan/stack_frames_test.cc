@@ -101,5 +101,14 @@ TEST(IsInstalledFileTest, KnowsPackagesAndTheStandardLibrary) {
   EXPECT_FALSE(IsInstalledFile(""));
 }
 
+TEST(IsInstalledFileTest, KnowsLibrariesInACheckout) {
+  EXPECT_TRUE(IsInstalledFile("/opt/flax/flax/linen/spmd.py"));
+  EXPECT_TRUE(IsInstalledFile("/src/jax/jax/_src/lax/control_flow/loops.py"));
+  EXPECT_TRUE(IsInstalledFile("/home/me/optax/optax/_src/base.py"));
+  EXPECT_FALSE(IsInstalledFile("/home/me/flax/train.py"));
+  EXPECT_FALSE(IsInstalledFile("/home/me/flax/linen.py"));
+  EXPECT_FALSE(IsInstalledFile("/home/me/jax/models/core/attention.py"));
+}
+
 }  // namespace
 }  // namespace oomdb::ingest
