@@ -330,6 +330,8 @@ void CaptureWriter::Add(const OomEventFact& fact) {
       {"tensor_core_bytes", fact.tensor_core_bytes},
       {"sparse_core_bytes", fact.sparse_core_bytes},
       {"repeat_count", fact.repeat_count},
+      {"rank_name", TextOrNull(fact.rank_name)},
+      {"rank_count", fact.rank_count},
       {"message", TextOrNull(fact.message)},
   });
 }

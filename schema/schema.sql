@@ -346,6 +346,8 @@ CREATE TABLE oom_events (
   free_bytes INTEGER, largest_free_bytes INTEGER, fragmentation_bytes INTEGER, -- as printed, or limit - in use
   tensor_core_bytes INTEGER, sparse_core_bytes INTEGER, -- as printed: what each kind of core needs
   repeat_count INTEGER NOT NULL DEFAULT 1, -- how often the log prints it
+  rank_name TEXT,           -- the pod, host or rank whose line it is, the first of several; NULL: the log names none
+  rank_count INTEGER,       -- how many of them print it; NULL where the log names none
   message TEXT              -- the line, without time stamp and other wrapping
 ) STRICT;
 CREATE INDEX oom_events_by_capture ON oom_events (capture_id);

@@ -148,6 +148,8 @@ struct OomEventFact {
   MaybeInt tensor_core_bytes;
   MaybeInt sparse_core_bytes;
   int64_t repeat_count = 1;  // How often the log prints it.
+  std::string rank_name;     // The pod, host or rank whose line it is; empty: none is named.
+  MaybeInt rank_count;       // How many of them print it.
   std::string message;       // The line, without what wraps it.
 };
 

@@ -57,3 +57,6 @@ UPDATE oom_events SET kind = CASE form
   WHEN 'K6' THEN 'program_sizes'
   ELSE form
 END;
+-- Who says it, where several processes write into one log.
+ALTER TABLE oom_events ADD COLUMN rank_name TEXT;
+ALTER TABLE oom_events ADD COLUMN rank_count INTEGER;
