@@ -77,6 +77,14 @@ void Derive(std::string_view line, OomEvent& event) {
     fact.requested_bytes = SumOrNone(*fact.tensor_core_bytes, *fact.sparse_core_bytes);
   if (fact.form == "S1" && fact.requested_bytes && fact.capacity_bytes)
     fact.exceeded_bytes = *fact.requested_bytes - *fact.capacity_bytes;
+  // Slurm's: in KiB until 2018, in bytes since. Nobody limits a job to less than 1 GiB.
+  if (fact.form == "C2" && line.find(" exceeded ") != std::string_view::npos &&
+      line.find("emory limit (") != std::string_view::npos &&
+      fact.capacity_bytes.value_or(0) < (int64_t{1} << 30)) {
+    for (MaybeInt* bytes : {&fact.used_bytes, &fact.capacity_bytes}) {
+      if (bytes->has_value()) **bytes *= 1024;
+    }
+  }
   if (fact.form == "G5") fact.requested_bytes = TensorBytes(line);
   if (fact.form == "SC1") {
     constexpr int64_t kWordBytes = 4;

@@ -50,6 +50,7 @@ constexpr KindOfForm kKinds[] = {
     {"H1", "pinned_host_request_failed"},
     {"C1", "host_allocation_failed"},
     {"C2", "host_process_killed"},
+    {"C4", "process_killed"},
     {"C3", "numpy_allocation_failed"},
     {"M1", "rematerialization_stopped"},
     {"M2", "arguments_above_limit"},

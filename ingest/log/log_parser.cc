@@ -56,8 +56,15 @@ const Pattern& Prefilter() {
   static const Pattern* const prefilter = [] {
     std::vector<std::string_view> needles = {"RESOURCE_EXHAUSTED", "Resource exhausted",
                                              "failed to alloc"};
-    for (const Form& form : Forms()) needles.push_back(form.needle);
-    std::string any = AnyOf(needles);
+    std::string patterns;
+    for (const Form& form : Forms()) {
+      if (form.prefilter.empty()) {
+        needles.push_back(form.needle);
+      } else {
+        patterns += "|" + std::string(form.prefilter);
+      }
+    }
+    std::string any = AnyOf(needles) + patterns;
     for (const BlockKind* kind : Kinds()) any += "|" + std::string(kind->opener);
     return new Pattern(any + "|" + std::string(kCode));
   }();

@@ -178,6 +178,9 @@ void OomEvent::Set(Field field, std::string_view text) {
     case Field::kModule:
       fact.module_name = text;
       break;
+    case Field::kRank:
+      fact.rank_name = text;
+      break;
     case Field::kShape:
     case Field::kLabel:
     case Field::kOpName:
@@ -212,6 +215,7 @@ void OomEvent::Complete(OomEvent&& other) {
   TakeUnknown(fact.memory_space, other.fact.memory_space);
   TakeUnknown(fact.allocator, other.fact.allocator);
   TakeUnknown(fact.module_name, other.fact.module_name);
+  TakeUnknown(fact.rank_name, other.fact.rank_name);
   if (buffers.size() < other.buffers.size()) buffers = std::move(other.buffers);
   if (chunks.size() < other.chunks.size()) chunks = std::move(other.chunks);
   last_line = std::max(last_line, other.last_line);

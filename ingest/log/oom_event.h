@@ -39,6 +39,7 @@ enum class Field : unsigned char {
   kLabel,
   kOpName,
   kTag,
+  kRank,
 };
 
 // What may follow a line, and which other lines are the same failure in other words.

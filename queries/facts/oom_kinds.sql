@@ -103,6 +103,8 @@ UNION ALL SELECT 'host_allocation_failed', 'C1', 'failure', 'host',
   'the machine''s memory: an allocation that failed'
 UNION ALL SELECT 'host_process_killed', 'C2', 'failure', 'host',
   'the machine''s memory: a process that the kernel, Slurm, Kubernetes or Ray killed'
+UNION ALL SELECT 'process_killed', 'C4', 'failure', 'host',
+  'a process that was killed with signal 9: by whom, and whether for its memory, isn''t said'
 UNION ALL SELECT 'numpy_allocation_failed', 'C3', 'failure', 'host',
   'NumPy: an array that could not be allocated'
 UNION ALL SELECT 'rematerialization_stopped', 'M1', 'remark', 'compile',
