@@ -61,9 +61,10 @@ bool IsReport(const OomEvent& event) {
 
 }  // namespace
 
-void EventGroups::Repeat(size_t index, int64_t line) {
+void EventGroups::Repeat(size_t index, int64_t line, const std::string& rank) {
   ++events_[index].fact.repeat_count;
   events_[index].last_line = line;
+  events_[index].SetRank(rank);
 }
 
 std::optional<size_t> EventGroups::FindRequest(const OomEvent& event) const {
@@ -110,7 +111,7 @@ std::optional<size_t> EventGroups::Add(OomEvent&& event) {
   event.last_line = std::max(event.last_line, line);
   std::string key = Figures(event);
   if (const auto known = by_figures_.find(key); known != by_figures_.end()) {
-    Repeat(known->second, line);
+    Repeat(known->second, line, event.fact.rank_name);
     events_[known->second].Complete(std::move(event));
     return known->second;
   }
@@ -119,7 +120,7 @@ std::optional<size_t> EventGroups::Add(OomEvent&& event) {
   if (event.family == Family::kRequest && !report) same = FindRequest(event);
   if (event.family == Family::kBackOff) same = FindBackOff(event);
   if (same.has_value()) {
-    Repeat(*same, line);
+    Repeat(*same, line, event.fact.rank_name);
     // What a driver or an allocator only mentioned was not survived.
     if (OomEvent& told = events_[*same]; event.fact.fatal == true && told.fact.fatal != true) {
       told.family = event.family;
@@ -184,6 +185,9 @@ void EventGroups::DropTwins() {
 std::vector<OomEvent> EventGroups::Take() {
   DropTwins();
   std::erase_if(events_, [](const OomEvent& event) { return event.dropped; });
+  for (OomEvent& event : events_) {
+    if (!event.ranks.empty()) event.fact.rank_count = static_cast<int64_t>(event.ranks.size());
+  }
   std::stable_sort(events_.begin(), events_.end(), [](const OomEvent& a, const OomEvent& b) {
     return a.fact.line.value_or(0) < b.fact.line.value_or(0);
   });

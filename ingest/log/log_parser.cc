@@ -73,31 +73,35 @@ const Pattern& Prefilter() {
 
 void LogParser::Take(int64_t number, std::string_view line) {
   if (line.find('\r') != std::string_view::npos) line = LastRewrite(line, Prefilter());
-  const std::vector<std::string> messages = JsonMessages(line);
-  if (messages.empty()) TakeText(number, line);
-  for (const std::string& message : messages) TakeText(number, message);
+  TakeText(number, line, Origin());
 }
 
-void LogParser::Switch(const std::string& process) {
+void LogParser::Switch(const Origin& origin) {
   constexpr size_t kMaxStreams = 4096;
-  const auto known = streams_.find(process);
+  const auto known = streams_.find(origin.process);
   if (known != streams_.end()) {
     now_ = &known->second;
-  } else {
-    now_ = &streams_[streams_.size() < kMaxStreams ? process : ""];
+    return;
   }
+  now_ = &streams_[streams_.size() < kMaxStreams ? origin.process : ""];
+  if (streams_.size() <= kMaxStreams) now_->name = origin.name;
 }
 
-void LogParser::TakeText(int64_t number, std::string_view line) {
+void LogParser::TakeText(int64_t number, std::string_view line, const Origin& around) {
+  Origin origin = around;
+  std::string text = Unwrap(line, labels_, &origin);
+  constexpr size_t kMaxNesting = 200;  // Bytes of names: JSON within JSON has an end.
+  if ((text.starts_with('{') || text.starts_with('"')) && origin.process.size() < kMaxNesting) {
+    const std::vector<std::string> messages = JsonMessages(text, &origin);
+    for (const std::string& message : messages) TakeText(number, message, origin);
+    if (!messages.empty()) return;
+  }
   if (quiet_lines_ < kQuietLines) ++quiet_lines_;
-  std::string process;
-  std::string text = Unwrap(line, &process);
-  if (!numbered_ranks_ && process.starts_with('#')) process.clear();
   // Some name the process in the first line of a message only.
-  const bool goes_on = process.empty() && number <= last_number_ + 1 &&
+  const bool goes_on = origin.process.empty() && number <= last_number_ + 1 &&
                        streams_[""].block == nullptr &&
                        (now_->block != nullptr || !now_->broken.empty());
-  if (!goes_on) Switch(process);
+  if (!goes_on) Switch(origin);
   last_number_ = number;
   if (text.empty()) {
     now_->broken.clear();
@@ -108,7 +112,7 @@ void LogParser::TakeText(int64_t number, std::string_view line) {
   if (now_->code.empty()) {
     if (const auto known = known_lines_.find(text); known != known_lines_.end()) {
       CloseBlock();
-      groups_.Repeat(known->second, number);
+      groups_.Repeat(known->second, number, now_->name);
       now_->failure = known->second;
       now_->failure_line = number;
       quiet_lines_ = 0;
@@ -134,7 +138,10 @@ bool LogParser::TakeBroken(int64_t number, std::string_view line) {
   }
   const std::optional<size_t> failure = now_->broken_failure;
   std::optional<OomEvent> alone = MatchForm(line);
-  if (failure.has_value() && alone.has_value()) return false;
+  if (failure.has_value() && alone.has_value() &&
+      alone->fact.form != groups_[*failure].fact.form) {
+    return false;
+  }
   // It was broken between words, or at a terminal's edge within one.
   const auto digit = [](char c) { return c >= '0' && c <= '9'; };
   std::array<std::string, 2> joined = {before + ' ' + std::string(line),
@@ -152,6 +159,7 @@ bool LogParser::TakeBroken(int64_t number, std::string_view line) {
       const bool advice =
           event->fact.fatal == false && told.fact.fatal == true && told.fact.repeat_count == 1;
       if (event->fact.form != told.fact.form ? !advice : event->known() <= told.known()) continue;
+      if (alone.has_value() && event->known() <= alone->known()) continue;
       told.fact.form = event->fact.form;
       told.fact.fatal = event->fact.fatal;
       told.Complete(std::move(*event));
@@ -208,6 +216,8 @@ void LogParser::TakeFailure(int64_t number, std::string_view line, OomEvent&& ev
   const bool advice = event.fact.fatal == false;
   if (!advice) CloseBlock();
   event.fact.line = number;
+  // A launcher's line may name a rank that isn't its own.
+  event.SetRank(event.fact.rank_name.empty() ? now_->name : event.fact.rank_name);
   event.fact.message = Message(line);
   if (!now_->code.empty() && !advice) {
     if (event.fact.error_code.empty()) event.fact.error_code = now_->code;
@@ -255,6 +265,7 @@ void LogParser::CloseBlock() {
   std::optional<OomEvent> report = std::exchange(now_->block, nullptr)->Finish();
   if (!report.has_value()) return;
   report->last_line = now_->block_last;
+  report->SetRank(now_->name);
   if (now_->block_failure.has_value() &&
       now_->block_kind->belongs(groups_[*now_->block_failure], *report)) {
     OomEvent& failure = groups_[*now_->block_failure];
@@ -296,6 +307,7 @@ void LogParser::FileCode() {
     event.fact.memory_space = space;
     event.fact.line = now_->code_line;
     event.fact.message = now_->code_message;
+    event.SetRank(now_->name);
     found_failure_ = true;
     groups_.Add(std::move(event));
   }

@@ -15,6 +15,7 @@
 #include "ingest/log/block.h"
 #include "ingest/log/event_groups.h"
 #include "ingest/log/oom_event.h"
+#include "ingest/log/origin.h"
 #include "ingest/log/patterns.h"
 
 namespace oomdb {
@@ -32,8 +33,8 @@ class LogParser {
   // nothing to expect.
   static constexpr int64_t kQuietLines = 40;
 
-  // Numbers in front of lines are those of ranks (`srun --label`), they do not count lines.
-  void set_numbered_ranks(bool ranks) { numbered_ranks_ = ranks; }
+  // What names the writers of this log.
+  void set_labels(LineLabels labels) { labels_ = labels; }
   // The lines in their order; some may be left out (between reports).
   void Take(int64_t number, std::string_view line);
   // False when nothing read lately lets expect that the next lines mean something.
@@ -52,7 +53,8 @@ class LogParser {
   int64_t ambiguous_units() const { return ambiguous_units_; }
 
  private:
-  void TakeText(int64_t number, std::string_view line);
+  // `origin`: of what the line stood in.
+  void TakeText(int64_t number, std::string_view line, const Origin& origin);
   void TakePart(int64_t number, std::string_view line);
   void TakeFailure(int64_t number, std::string_view line, OomEvent&& event);
   bool OpenBlock(int64_t number, std::string_view line);
@@ -70,6 +72,7 @@ class LogParser {
 
   // The last event of a process. Ranks and workers write into one log, line by line.
   struct Stream {
+    std::string name;  // The pod, host or rank.
     std::unique_ptr<Block> block;
     const BlockKind* block_kind = nullptr;
     int64_t block_first = 0;
@@ -89,12 +92,12 @@ class LogParser {
     int64_t broken_last = 0;
     std::optional<size_t> broken_failure;
   };
-  void Switch(const std::string& process);
+  void Switch(const Origin& origin);
 
   EventGroups groups_;
   std::map<std::string, Stream> streams_;  // By process; "": of a log of one.
   Stream* now_ = &streams_[""];
-  bool numbered_ranks_ = false;
+  LineLabels labels_ = LineLabels::kNone;
   int64_t last_number_ = 0;  // Of the line before.
 
   // Lines that were read before and what they are: most repeats are letter for letter.

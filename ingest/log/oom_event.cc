@@ -198,6 +198,13 @@ void OomEvent::Set(Field field, std::string_view text) {
   }
 }
 
+void OomEvent::SetRank(const std::string& rank) {
+  constexpr size_t kMaxRanks = 10000;  // A text can't make us hold more.
+  if (rank.empty() || ranks.size() == kMaxRanks) return;
+  ranks.insert(rank);
+  if (fact.rank_name.empty()) fact.rank_name = rank;
+}
+
 void OomEvent::Complete(OomEvent&& other) {
   for (Field field : kByteFields) {
     MaybeInt& mine = *Bytes(field);
@@ -219,6 +226,7 @@ void OomEvent::Complete(OomEvent&& other) {
   if (buffers.size() < other.buffers.size()) buffers = std::move(other.buffers);
   if (chunks.size() < other.chunks.size()) chunks = std::move(other.chunks);
   last_line = std::max(last_line, other.last_line);
+  ranks.merge(other.ranks);
 }
 
 }  // namespace oomdb

@@ -3,6 +3,7 @@
 #define OOMDB_INGEST_LOG_OOM_EVENT_H_
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -58,6 +59,7 @@ struct OomEvent {
   int64_t last_line = 0;
   int64_t last_bytes = 0;  // kBackOff: the attempt before.
   bool dropped = false;    // Another event says the same.
+  std::set<std::string> ranks;  // Who says it.
   std::vector<OomBufferFact> buffers;
   std::vector<OomChunkFact> chunks;
 
@@ -67,6 +69,8 @@ struct OomEvent {
   int64_t known();
   // Sets a field to what is printed; what can't be read as a size leaves it as it was.
   void Set(Field field, std::string_view text);
+  // Says that `rank` prints it too; the first one counts as the one whose line it is.
+  void SetRank(const std::string& rank);
   // Takes from `other` what is unknown here. Its buffers and chunks too, where there are none.
   void Complete(OomEvent&& other);
 };

@@ -37,13 +37,15 @@ std::string_view View(const StringPiece& piece) { return {piece.data(), piece.si
 bool IsNumberPart(char c) { return (c >= '0' && c <= '9') || c == ',' || c == '.' || c == '_'; }
 
 // True when `group`, a number within `text`, is a part of a longer one: 55 of 55.83.448, 9 of 9,5.
-bool IsCut(std::string_view text, std::string_view group) {
+// `last`: the pattern says nothing of what follows.
+bool IsCut(std::string_view text, std::string_view group, bool last) {
   const size_t begin = static_cast<size_t>(group.data() - text.data());
   const size_t end = begin + group.size();
   const auto digit = [&](size_t at) { return at < text.size() && IsDigit(text[at]); };
   // 60 of 60Gi, 9 of 95.
   const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
-  if (digit(end - 1) && (digit(end) || (end < text.size() && letter(text[end])))) return true;
+  if (digit(end - 1) && (digit(end) || (last && end < text.size() && letter(text[end]))))
+    return true;
   if (end < text.size() && IsNumberPart(text[end]) && digit(end + 1) && digit(end - 1)) return true;
   if (begin == 0) return false;
   return IsDigit(text[begin - 1]) ||
@@ -105,7 +107,8 @@ bool Pattern::Match(std::string_view text, bool from_start,
   for (size_t i = 0; i < count; ++i) {
     const std::string_view group = View(pieces[i]);
     const bool number = (numbers_ >> i & 1) != 0;
-    if (number && !group.empty() && IsCut(text, group)) continue;
+    const bool last = group.data() + group.size() == (*groups)[0].data() + (*groups)[0].size();
+    if (number && !group.empty() && IsCut(text, group, last)) continue;
     (*groups)[i] = group;
   }
   return true;

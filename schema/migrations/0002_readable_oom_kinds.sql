@@ -47,6 +47,7 @@ UPDATE oom_events SET kind = CASE form
   WHEN 'H1' THEN 'pinned_host_request_failed'
   WHEN 'C1' THEN 'host_allocation_failed'
   WHEN 'C2' THEN 'host_process_killed'
+  WHEN 'C4' THEN 'process_killed'
   WHEN 'C3' THEN 'numpy_allocation_failed'
   WHEN 'M1' THEN 'rematerialization_stopped'
   WHEN 'M2' THEN 'arguments_above_limit'
