@@ -9,7 +9,7 @@
 #include "ingest/log/patterns.h"
 #include "ingest/log/sizes.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 MaybeInt SumOrNone(int64_t a, int64_t b) {
@@ -174,4 +174,4 @@ std::string ModuleNameOf(std::string_view line) {
   return "";
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest

@@ -1,6 +1,6 @@
 #include "ingest/log/forms.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 using enum Field;
@@ -95,8 +95,13 @@ constexpr Form kForms[] = {
      R"(Attempting to reserve {H} at the bottom of memory)"
      R"((?:.{0,40}?There are {H} free, {H} reserved, and {H} reservable)?)",
      {kRequested, kFree, kReserved, kLargestFree}},
-    {"R2", kOther, kFatal, "hbm", "reserved, and",
-     R"(There are {U} free, {U} reserved, and {U} reservable)", {kFree, kReserved, kLargestFree}},
+    {"R2",
+     kOther,
+     kFatal,
+     "hbm",
+     "reserved, and",
+     R"(There are {U} free, {U} reserved, and {U} reservable)",
+     {kFree, kReserved, kLargestFree}},
     {"R3",
      kOther,
      kFatal,
@@ -407,11 +412,7 @@ constexpr Form kForms[] = {
      R"(tried to allocate more memory than is available)"},
     // Killed with signal 9, for its memory or by someone's hand: in the words of shells, launchers,
     // containers, Python.
-    {"C4",
-     kOther,
-     kUnknown,
-     "host",
-     "Killed",
+    {"C4", kOther, kUnknown, "host", "Killed",
      R"(^(?:.*: line \d+: +\d+ |(?:\[\d+\][+-]? +)?(?:\d+ +)?)Killed(?:: 9)?(?:\s{2,}\S.*)?$)"},
     {"C4",
      kOther,
@@ -492,4 +493,4 @@ constexpr Form kForms[] = {
 
 std::span<const Form> Forms() { return kForms; }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest

@@ -7,7 +7,7 @@
 
 #include "base/ascii.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 constexpr std::array<std::string_view, 15> kMessageKeys = {
@@ -74,8 +74,8 @@ std::string ReadBytes(std::string_view* rest) {
 
 // What names the writer of a line: pods before ranks before hosts.
 constexpr std::array<std::string_view, 18> kNameKeys = {
-    "pod_name",  "podName",       "pod",      "rank",      "RANK",        "process_index",
-    "replica",   "replica_index", "hostname", "host",      "_HOSTNAME",   "nodeName",
+    "pod_name",  "podName",       "pod",      "rank",      "RANK",          "process_index",
+    "replica",   "replica_index", "hostname", "host",      "_HOSTNAME",     "nodeName",
     "node_name", "node",          "instance", "logStream", "logStreamName", "log_stream"};
 
 }  // namespace
@@ -110,8 +110,8 @@ std::vector<std::string> JsonMessages(std::string_view line, Origin* origin) {
     } else {
       continue;
     }
-    const size_t named = static_cast<size_t>(
-        std::find(kNameKeys.begin(), kNameKeys.end(), key) - kNameKeys.begin());
+    const size_t named =
+        static_cast<size_t>(std::find(kNameKeys.begin(), kNameKeys.end(), key) - kNameKeys.begin());
     if (named < kNameKeys.size()) {
       process += text + '|';
       if (named < best_name) {
@@ -131,4 +131,4 @@ std::vector<std::string> JsonMessages(std::string_view line, Origin* origin) {
   return lines;
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest

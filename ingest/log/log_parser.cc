@@ -9,7 +9,7 @@
 #include "ingest/log/tpu_report.h"
 #include "ingest/log/wrapping.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 // A line that belongs to a message stands at most this far below it.
@@ -138,8 +138,7 @@ bool LogParser::TakeBroken(int64_t number, std::string_view line) {
   }
   const std::optional<size_t> failure = now_->broken_failure;
   std::optional<OomEvent> alone = MatchForm(line);
-  if (failure.has_value() && alone.has_value() &&
-      alone->fact.form != groups_[*failure].fact.form) {
+  if (failure.has_value() && alone.has_value() && alone->fact.form != groups_[*failure].fact.form) {
     return false;
   }
   // It was broken between words, or at a terminal's edge within one.
@@ -322,4 +321,4 @@ std::vector<OomEvent> LogParser::Finish() {
   return groups_.Take();
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest

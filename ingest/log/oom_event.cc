@@ -8,7 +8,7 @@
 
 #include "ingest/log/sizes.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 constexpr std::array kByteFields = {Field::kRequested,  Field::kCapacity,    Field::kUsed,
@@ -229,4 +229,4 @@ void OomEvent::Complete(OomEvent&& other) {
   ranks.merge(other.ranks);
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest

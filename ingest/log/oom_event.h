@@ -10,7 +10,7 @@
 
 #include "ingest/base/facts.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 // What a figure or a word in a text means: a column of oom_events, or of the one buffer named.
 enum class Field : unsigned char {
@@ -57,8 +57,8 @@ struct OomEvent {
   Family family = Family::kOther;
   int64_t requested_slack = 0;  // How far the true request may be from the printed one.
   int64_t last_line = 0;
-  int64_t last_bytes = 0;  // kBackOff: the attempt before.
-  bool dropped = false;    // Another event says the same.
+  int64_t last_bytes = 0;       // kBackOff: the attempt before.
+  bool dropped = false;         // Another event says the same.
   std::set<std::string> ranks;  // Who says it.
   std::vector<OomBufferFact> buffers;
   std::vector<OomChunkFact> chunks;
@@ -89,6 +89,6 @@ std::string SpaceName(std::string_view printed);
 // the closing quote of what was cut off.
 void ReadOperator(std::string_view metadata, OomBufferFact* buffer);
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest
 
 #endif  // OOMDB_INGEST_LOG_OOM_EVENT_H_

@@ -9,7 +9,7 @@
 
 #include "base/ascii.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 using re2::StringPiece;
@@ -154,4 +154,4 @@ std::string AnyOf(std::span<const std::string_view> literals) {
   return any;
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest

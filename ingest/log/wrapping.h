@@ -9,7 +9,7 @@
 #include "ingest/log/origin.h"
 #include "ingest/log/patterns.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 // `line` without log stamps (absl, TensorFlow, Python, vLLM, Kubernetes, journald), the process it
 // came from (Ray, mpirun, docker, kubectl), quoting, columns of line numbers, colour codes (also
@@ -33,6 +33,6 @@ std::string_view WithoutException(std::string_view message);
 // Without quotes, the \" of JSON and of Python reprs.
 std::string UnescapeQuotes(std::string_view text);
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest
 
 #endif  // OOMDB_INGEST_LOG_WRAPPING_H_
