@@ -186,6 +186,10 @@ std::vector<OomEvent> EventGroups::Take() {
   DropTwins();
   std::erase_if(events_, [](const OomEvent& event) { return event.dropped; });
   for (OomEvent& event : events_) {
+    if (!event.fact.used_bytes && !event.fact.capacity_bytes) {
+      event.fact.used_bytes = event.known_used;
+      event.fact.capacity_bytes = event.known_capacity;
+    }
     if (!event.ranks.empty()) event.fact.rank_count = static_cast<int64_t>(event.ranks.size());
   }
   std::stable_sort(events_.begin(), events_.end(), [](const OomEvent& a, const OomEvent& b) {

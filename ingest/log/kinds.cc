@@ -57,6 +57,8 @@ constexpr KindOfForm kKinds[] = {
     {"K1", "compiled_memory_stats"},
     {"K3", "allocator_stats"},
     {"K7", "allocator_stats"},
+    {"K8", "serving_memory"},
+    {"K9", "allocator_stats"},
     {"K5", "program_sizes"},
     {"K6", "program_sizes"},
 };

@@ -1,5 +1,6 @@
 #include "ingest/log/log_parser.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -14,6 +15,8 @@ namespace {
 
 // A line that belongs to a message stands at most this far below it.
 constexpr int64_t kSameMessageLines = 5;
+// A message may be broken into as many lines.
+constexpr int64_t kMaxBrokenLines = 4;
 constexpr size_t kMaxMessageBytes = 500;
 constexpr size_t kMaxKnownLines = 20000;
 
@@ -66,7 +69,7 @@ const Pattern& Prefilter() {
     }
     std::string any = AnyOf(needles) + patterns;
     for (const BlockKind* kind : Kinds()) any += "|" + std::string(kind->opener);
-    return new Pattern(any + "|" + std::string(kCode));
+    return new Pattern(any + "|" + std::string(kCode) + "|" + std::string(kEngineMemoryLines));
   }();
   return *prefilter;
 }
@@ -129,7 +132,6 @@ void LogParser::MayGoOn(int64_t number, std::string_view line, std::optional<siz
 }
 
 bool LogParser::TakeBroken(int64_t number, std::string_view line) {
-  constexpr int64_t kMaxBrokenLines = 4;
   constexpr size_t kMaxBrokenBytes = 4096;
   const std::string before = std::exchange(now_->broken, "");
   if (number != now_->broken_last + 1 || number - now_->broken_first >= kMaxBrokenLines ||
@@ -194,15 +196,24 @@ void LogParser::TakePart(int64_t number, std::string_view line) {
     }
     return;
   }
-  quiet_lines_ = 0;
   if (std::optional<OomEvent> event = MatchForm(line)) {
+    quiet_lines_ = 0;
     TakeFailure(number, line, std::move(*event));
     return;
   }
+  if (TakeMemory(number, line)) return;
   TakeCode(number, line);
-  if (OpenBlock(number, line)) return;
+  if (OpenBlock(number, line)) {
+    quiet_lines_ = 0;
+    return;
+  }
+  if (!now_->code.empty()) quiet_lines_ = 0;
   static const Pattern goes_on(R"(RESOURCE_EXHAUSTED|Resource exhausted|failed to alloc)");
-  if (goes_on.Matches(line)) MayGoOn(number, line, std::nullopt);
+  if (goes_on.Matches(line)) {
+    MayGoOn(number, line, std::nullopt);
+    // What is nothing more than a word of failure is no reason to read on for long.
+    quiet_lines_ = std::min(quiet_lines_, kQuietLines - kMaxBrokenLines);
+  }
   static const Pattern unknown(
       R"((?:RESOURCE_EXHAUSTED|Resource exhausted): .*(?i:\bmemory\b|\bOOM\b|alloc))");
   if (unknown.Matches(line) && now_->code_line != number) {
@@ -229,6 +240,7 @@ void LogParser::TakeFailure(int64_t number, std::string_view line, OomEvent&& ev
     before->Complete(std::move(event));  // The rest of a line that was broken.
     return;
   }
+  AddMemory(&event);
   const bool keep = event.family != Family::kBackOff;
   found_failure_ = true;
   const std::optional<size_t> index = groups_.Add(std::move(event));
@@ -285,6 +297,52 @@ OomEvent* LogParser::FailureNear(int64_t number, int64_t lines) {
   return &groups_[*now_->failure];
 }
 
+bool LogParser::TakeMemory(int64_t number, std::string_view line) {
+  std::optional<EngineMemory> memory = ReadEngineMemory(line);
+  if (!memory.has_value()) return false;
+  memory->line = number;
+  memory->message = Message(line);
+  (memory->host ? now_->host : now_->device).Take(std::move(*memory));
+  return true;
+}
+
+void LogParser::AddMemory(OomEvent* event) const {
+  const std::string& space = event->fact.memory_space;
+  // A compiler compares what it wants with a limit of its own.
+  if (event->family == Family::kTpuCompile || event->family == Family::kUnverifiedPlan ||
+      event->fact.fatal == false) {
+    return;
+  }
+  if (space != "host" && space != "hbm" && space != "gpu") return;
+  const auto of = [&](const Stream& stream) -> const EngineMemory& {
+    return space == "host" ? stream.host : stream.device;
+  };
+  const EngineMemory* memory = &of(*now_);
+  for (const auto& [process, stream] : streams_) {
+    // Another process of the program may have said it.
+    if (of(*now_).line == 0 && of(stream).line > memory->line) memory = &of(stream);
+  }
+  event->known_used = memory->used;
+  event->known_capacity = memory->capacity;
+}
+
+void LogParser::FileMemory() {
+  for (EngineMemory* memory : {&now_->device, &now_->host}) {
+    if (memory->line == 0) continue;
+    OomEvent event;
+    event.fact.form = memory->form;
+    event.fact.fatal = false;
+    event.fact.memory_space = memory->host ? "host" : "";
+    event.fact.device = memory->device;
+    event.fact.used_bytes = memory->used;
+    event.fact.capacity_bytes = memory->capacity;
+    event.fact.line = memory->line;
+    event.fact.message = memory->message;
+    event.SetRank(now_->name);
+    groups_.Add(std::move(event));
+  }
+}
+
 void LogParser::TakeCode(int64_t number, std::string_view line) {
   static const Pattern code(kCode);
   if (!code.Matches(line)) return;
@@ -307,6 +365,7 @@ void LogParser::FileCode() {
     event.fact.line = now_->code_line;
     event.fact.message = now_->code_message;
     event.SetRank(now_->name);
+    AddMemory(&event);
     found_failure_ = true;
     groups_.Add(std::move(event));
   }
@@ -317,6 +376,7 @@ std::vector<OomEvent> LogParser::Finish() {
     now_ = &stream;
     CloseBlock();
     FileCode();
+    FileMemory();
   }
   return groups_.Take();
 }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "ingest/log/block.h"
+#include "ingest/log/engine_memory.h"
 #include "ingest/log/event_groups.h"
 #include "ingest/log/oom_event.h"
 #include "ingest/log/origin.h"
@@ -61,6 +62,11 @@ class LogParser {
   void CloseBlock();
   // The failure that a line near it may add to; null: none.
   OomEvent* FailureNear(int64_t number, int64_t lines);
+  // Memory that a program logs on its way; false: the line says nothing of the kind.
+  bool TakeMemory(int64_t number, std::string_view line);
+  // What this process last said of the memory that `event` ran out of.
+  void AddMemory(OomEvent* event) const;
+  void FileMemory();
   void TakeCode(int64_t number, std::string_view line);
   // A code without a form that is known after it is a failure all the same.
   void FileCode();
@@ -85,6 +91,9 @@ class LogParser {
     std::string code;  // Of a line that names only it: the next one says what failed.
     int64_t code_line = 0;
     std::string code_message;
+
+    EngineMemory device;  // What it last said of its memory.
+    EngineMemory host;
 
     // A message that a terminal or a mail broke, as far as it was read.
     std::string broken;

@@ -60,6 +60,9 @@ struct OomEvent {
   int64_t last_bytes = 0;       // kBackOff: the attempt before.
   bool dropped = false;         // Another event says the same.
   std::set<std::string> ranks;  // Who says it.
+  // What the program said before of its memory, rounded: where the failure doesn't say it.
+  MaybeInt known_used;
+  MaybeInt known_capacity;
   std::vector<OomBufferFact> buffers;
   std::vector<OomChunkFact> chunks;
 

@@ -188,8 +188,20 @@ std::vector<std::string_view> SplitJoined(std::string_view line) {
   static const Pattern joined(
       R"(.(?:Total \w+ usage >=|Output size (?:[0-9]|unknown)|Program \w+ requirement [0-9])"
       R"(|Largest program allocations in|BufferAssignment (?:OOM|stats)|Peak buffers:))");
-  if (!joined.Matches(line)) return {line};
   std::vector<std::string_view> lines;
+  // A list of statistics, a dict a device.
+  if (line.find("bytes_in_use") != std::string_view::npos) {
+    constexpr std::string_view kNextDict = "}, {";
+    for (size_t end = line.find(kNextDict); end != std::string_view::npos;
+         end = line.find(kNextDict)) {
+      lines.push_back(line.substr(0, end + 1));
+      line.remove_prefix(end + kNextDict.size() - 1);
+    }
+  }
+  if (!joined.Matches(line)) {
+    lines.push_back(line);
+    return lines;
+  }
   while (!line.empty()) {
     while (line.starts_with("\\n") || line.starts_with("\\t")) line.remove_prefix(2);
     if (line.empty()) break;

@@ -117,6 +117,10 @@ UNION ALL SELECT 'allocator_stats', 'K3', 'statistics', NULL,
   'device.memory_stats(): what an allocator holds'
 UNION ALL SELECT 'allocator_stats', 'K7', 'statistics', NULL,
   'an allocator''s statistics as Julia prints them'
+UNION ALL SELECT 'serving_memory', 'K8', 'statistics', NULL,
+  'a serving engine: what is in use of a chip''s memory, as it said last'
+UNION ALL SELECT 'allocator_stats', 'K9', 'statistics', NULL,
+  'MaxText: what is in use of a device''s memory, as it said last'
 UNION ALL SELECT 'program_sizes', 'K5', 'statistics', NULL,
   'MaxText: the sizes of a program'
 UNION ALL SELECT 'program_sizes', 'K6', 'statistics', NULL,

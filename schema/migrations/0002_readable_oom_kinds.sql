@@ -54,6 +54,8 @@ UPDATE oom_events SET kind = CASE form
   WHEN 'K1' THEN 'compiled_memory_stats'
   WHEN 'K3' THEN 'allocator_stats'
   WHEN 'K7' THEN 'allocator_stats'
+  WHEN 'K8' THEN 'serving_memory'
+  WHEN 'K9' THEN 'allocator_stats'
   WHEN 'K5' THEN 'program_sizes'
   WHEN 'K6' THEN 'program_sizes'
   ELSE form
