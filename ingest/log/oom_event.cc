@@ -8,7 +8,7 @@
 
 #include "ingest/log/sizes.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 constexpr std::array kByteFields = {
@@ -252,4 +252,4 @@ void OomEvent::Complete(OomEvent&& other) {
   last_line = std::max(last_line, other.last_line);
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest

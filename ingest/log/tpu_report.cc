@@ -9,7 +9,7 @@
 #include "ingest/log/block.h"
 #include "ingest/log/patterns.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 struct ReportPatterns {
@@ -249,4 +249,4 @@ const BlockKind& TpuReportKind() {
   return kKind;
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest

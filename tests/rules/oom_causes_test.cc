@@ -11,7 +11,7 @@
 #include "tests/rules/rule_database.h"
 #include "tests/support/gpu_story.h"
 
-namespace oomdb {
+namespace oomdb::queries {
 namespace {
 
 using testing::Contains;
@@ -28,7 +28,7 @@ std::vector<std::string> Keys(RuleDatabase& database, const std::string& rule) {
 }
 
 std::string Branch(RuleDatabase& database, const std::string& rule) {
-  const std::vector<Record> rows = ReadView(database.database(), rule);
+  const std::vector<schema::Record> rows = schema::ReadView(database.database(), rule);
   return rows.size() == 1 ? rows[0].Text("branch") : "";
 }
 
@@ -376,4 +376,4 @@ TEST(OomCausesTest, EveryRemedyHasAnEffort) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::queries
