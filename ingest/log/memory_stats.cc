@@ -107,6 +107,9 @@ class AllocatorStats : public Block {
     if (name == "bytes_in_use" || name == "In Use") event_.Set(Field::kUsed, text);
     if (name == "bytes_limit" || name == "Limit") event_.Set(Field::kCapacity, text);
     if (name == "bytes_reserved" || name == "Reserved") event_.Set(Field::kReserved, text);
+    if (name == "peak_bytes_in_use" || name == "Peak In Use") event_.Set(Field::kPeak, text);
+    if (name == "largest_alloc_size" || name == "Largest Alloc Size")
+      event_.Set(Field::kLargestRequest, text);
     if (name == "largest_free_block_bytes" || name == "Largest Free Block")
       event_.Set(Field::kLargestFree, text);
     return name.find("bytes") != std::string_view::npos ||

@@ -63,3 +63,11 @@ END;
 -- Who says it, where several processes write into one log.
 ALTER TABLE oom_events ADD COLUMN rank_name TEXT;
 ALTER TABLE oom_events ADD COLUMN rank_count INTEGER;
+-- What the pool has free and what the device has free are two figures, and the allocator's own
+-- records of its past are kept.
+ALTER TABLE oom_events ADD COLUMN device_free_bytes INTEGER;
+ALTER TABLE oom_events ADD COLUMN device_bytes INTEGER;
+ALTER TABLE oom_events ADD COLUMN pool_bytes INTEGER;
+ALTER TABLE oom_events ADD COLUMN peak_bytes INTEGER;
+ALTER TABLE oom_events ADD COLUMN largest_request_bytes INTEGER;
+ALTER TABLE oom_events ADD COLUMN temp_unpadded_bytes INTEGER;
