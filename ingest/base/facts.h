@@ -147,12 +147,6 @@ struct OomEventFact {
   MaybeInt fragmentation_bytes;
   MaybeInt tensor_core_bytes;
   MaybeInt sparse_core_bytes;
-<<<<<<< HEAD
-  int64_t repeat_count = 1;  // How often the log prints it.
-  std::string rank_name;     // The pod, host or rank whose line it is; empty: none is named.
-  MaybeInt rank_count;       // How many of them print it.
-  std::string message;       // The line, without what wraps it.
-=======
   MaybeInt device_free_bytes;  // Outside the allocator's pool.
   MaybeInt device_bytes;       // The device's memory as a whole.
   MaybeInt pool_bytes;         // What the allocator's pool holds, in use or free.
@@ -160,8 +154,9 @@ struct OomEventFact {
   MaybeInt largest_request_bytes;
   MaybeInt temp_unpadded_bytes;  // The temps without the padding of the tiles.
   int64_t repeat_count = 1;      // How often the log prints it.
+  std::string rank_name;         // The pod, host or rank whose line it is; empty: none is named.
+  MaybeInt rank_count;           // How many of them print it.
   std::string message;           // The line, without what wraps it.
->>>>>>> 81212ea
 };
 
 // A buffer that an error log lists.
