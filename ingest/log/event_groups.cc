@@ -61,8 +61,8 @@ bool IsReport(const OomEvent& event) {
 
 }  // namespace
 
-void EventGroups::Repeat(size_t index, int64_t line, const std::string& rank) {
-  ++events_[index].fact.repeat_count;
+void EventGroups::Repeat(size_t index, int64_t line, const std::string& rank, int64_t times) {
+  events_[index].fact.repeat_count += times;
   events_[index].last_line = line;
   events_[index].SetRank(rank);
 }
@@ -111,7 +111,7 @@ std::optional<size_t> EventGroups::Add(OomEvent&& event) {
   event.last_line = std::max(event.last_line, line);
   std::string key = Figures(event);
   if (const auto known = by_figures_.find(key); known != by_figures_.end()) {
-    Repeat(known->second, line, event.fact.rank_name);
+    Repeat(known->second, line, event.fact.rank_name, event.fact.repeat_count);
     events_[known->second].Complete(std::move(event));
     return known->second;
   }
@@ -120,7 +120,7 @@ std::optional<size_t> EventGroups::Add(OomEvent&& event) {
   if (event.family == Family::kRequest && !report) same = FindRequest(event);
   if (event.family == Family::kBackOff) same = FindBackOff(event);
   if (same.has_value()) {
-    Repeat(*same, line, event.fact.rank_name);
+    Repeat(*same, line, event.fact.rank_name, event.fact.repeat_count);
     // What a driver or an allocator only mentioned was not survived.
     if (OomEvent& told = events_[*same]; event.fact.fatal == true && told.fact.fatal != true) {
       told.family = event.family;

@@ -267,6 +267,26 @@ constexpr Form kForms[] = {
      R"((?:\. GPU (\d+) has a total capac\w+ of {H} of which {H} is free)?)"
      R"((?:.*Of the allocated memory {H} is allocated by PyTorch)?)",
      {kRequested, kDevice, kCapacity, kFree, kUsed}},
+    // Serving engines that refused to start.
+    {"Q1",
+     kOther,
+     kFatal,
+     "",
+     "on startup is less than desired",
+     R"(^(?:[\w.]*Error: )?Free memory on device (?:[a-z]+:(\d+) )?\({H}/{U}\) on startup )"
+     R"(is less than desired GPU memory utilization \([0-9.]+, {U}\))",
+     {kDevice, kFree, kCapacity, kRequested}},
+    {"Q1", kOther, kFatal, "", "No available memory for the cache blocks",
+     R"(No available memory for the cache blocks)"},
+    {"Q1",
+     kOther,
+     kFatal,
+     "",
+     "KV cache is needed",
+     R"({U} KV cache is needed, which is larger than the available KV cache memory \({U}\))",
+     {kRequested, kFree}},
+    {"Q1", kOther, kFatal, "", "--mem-fraction-static",
+     R"(Not enough memory\. Please try to increase --mem-fraction-static)"},
     // Drivers.
     {"D1",
      kBackOff,

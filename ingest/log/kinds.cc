@@ -45,6 +45,7 @@ constexpr KindOfForm kKinds[] = {
     {"D4x", "gpu_driver_out_of_memory"},
     {"G5", "tensorflow_request_failed"},
     {"O1", "pytorch_request_failed"},
+    {"Q1", "serving_memory_short"},
     {"X1", "metal_memory_insufficient"},
     {"S1", "gpu_shared_memory_exceeded"},
     {"H1", "pinned_host_request_failed"},

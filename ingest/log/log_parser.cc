@@ -40,6 +40,10 @@ const Pattern& Opener(size_t kind) {
 
 constexpr std::string_view kCode = R"(\bE[0-9]{4}: [A-Z]\w+:)";
 
+// A message of failure of which more must come: on this line, or on the next where it was broken.
+constexpr std::string_view kUnfinished =
+    R"((?:RESOURCE_EXHAUSTED|Resource exhausted)(?::|\W*(?m:$))|failed to alloc)";
+
 // The first bytes of a line, not cut within a character.
 std::string Message(std::string_view line) {
   line = WithoutException(line);
@@ -53,24 +57,37 @@ std::string Message(std::string_view line) {
 
 bool IsStatistics(const OomEvent& event) { return event.fact.form.starts_with('K'); }
 
+// What stands in every line that has a form, begins a report or tells of memory.
+std::string Meanings() {
+  std::vector<std::string_view> needles;
+  std::string patterns;
+  for (const Form& form : Forms()) {
+    if (form.prefilter.empty()) {
+      needles.push_back(form.needle);
+    } else {
+      patterns += "|" + std::string(form.prefilter);
+    }
+  }
+  std::string any = AnyOf(needles) + patterns;
+  for (const BlockKind* kind : Kinds()) any += "|" + std::string(kind->opener);
+  return any + "|" + std::string(kCode) + "|" + std::string(kEngineMemoryLines);
+}
+
+bool MayMean(std::string_view line) {
+  static const Pattern meanings(Meanings());
+  return meanings.Matches(line);
+}
+
+// What there is in `line`, where it can be something at all: the table is long.
+std::optional<OomEvent> EventIn(std::string_view line) {
+  return MayMean(line) ? MatchForm(line) : std::nullopt;
+}
+
 }  // namespace
 
 const Pattern& Prefilter() {
-  static const Pattern* const prefilter = [] {
-    std::vector<std::string_view> needles = {"RESOURCE_EXHAUSTED", "Resource exhausted",
-                                             "failed to alloc"};
-    std::string patterns;
-    for (const Form& form : Forms()) {
-      if (form.prefilter.empty()) {
-        needles.push_back(form.needle);
-      } else {
-        patterns += "|" + std::string(form.prefilter);
-      }
-    }
-    std::string any = AnyOf(needles) + patterns;
-    for (const BlockKind* kind : Kinds()) any += "|" + std::string(kind->opener);
-    return new Pattern(any + "|" + std::string(kCode) + "|" + std::string(kEngineMemoryLines));
-  }();
+  static const Pattern* const prefilter =
+      new Pattern(Meanings() + "|" + std::string(kUnfinished));
   return *prefilter;
 }
 
@@ -112,10 +129,13 @@ void LogParser::TakeText(int64_t number, std::string_view line, const Origin& ar
     return;
   }
   if (text.find("\\\"") != std::string::npos) text = UnescapeQuotes(text);
+  std::string_view once = text;
+  now_->times = TakeRepeats(&once);
+  text.resize(once.size());
   if (now_->code.empty()) {
     if (const auto known = known_lines_.find(text); known != known_lines_.end()) {
       CloseBlock();
-      groups_.Repeat(known->second, number, now_->name);
+      groups_.Repeat(known->second, number, now_->name, now_->times);
       now_->failure = known->second;
       now_->failure_line = number;
       quiet_lines_ = 0;
@@ -139,7 +159,7 @@ bool LogParser::TakeBroken(int64_t number, std::string_view line) {
     return false;
   }
   const std::optional<size_t> failure = now_->broken_failure;
-  std::optional<OomEvent> alone = MatchForm(line);
+  std::optional<OomEvent> alone = EventIn(line);
   if (failure.has_value() && alone.has_value() && alone->fact.form != groups_[*failure].fact.form) {
     return false;
   }
@@ -149,7 +169,7 @@ bool LogParser::TakeBroken(int64_t number, std::string_view line) {
                                        before + std::string(line)};
   if (digit(before.back()) && digit(line.front())) std::swap(joined[0], joined[1]);
   for (const std::string& text : joined) {
-    std::optional<OomEvent> event = MatchForm(text);
+    std::optional<OomEvent> event = EventIn(text);
     if (!event.has_value()) continue;
     const int64_t first = now_->broken_first;
     if (!failure.has_value()) {
@@ -189,31 +209,30 @@ void LogParser::TakePart(int64_t number, std::string_view line) {
     if (number - now_->block_last > kQuietLines) CloseBlock();
   }
   if (!now_->code.empty() && number - now_->code_line > kSameMessageLines) FileCode();
-  if (!Prefilter().Matches(line)) {
-    if (OomEvent* const failure = FailureNear(number, kSameMessageLines);
-        failure != nullptr && failure->fact.module_name.empty()) {
-      failure->fact.module_name = ModuleNameOf(line);
+  const bool may_mean = MayMean(line);
+  if (may_mean) {
+    if (std::optional<OomEvent> event = MatchForm(line)) {
+      quiet_lines_ = 0;
+      TakeFailure(number, line, std::move(*event));
+      return;
     }
-    return;
+    if (TakeMemory(number, line)) return;
+    TakeCode(number, line);
+    if (OpenBlock(number, line)) {
+      quiet_lines_ = 0;
+      return;
+    }
+    if (!now_->code.empty()) quiet_lines_ = 0;
   }
-  if (std::optional<OomEvent> event = MatchForm(line)) {
-    quiet_lines_ = 0;
-    TakeFailure(number, line, std::move(*event));
-    return;
+  if (OomEvent* const failure = FailureNear(number, kSameMessageLines);
+      failure != nullptr && failure->fact.module_name.empty()) {
+    failure->fact.module_name = ModuleNameOf(line);
   }
-  if (TakeMemory(number, line)) return;
-  TakeCode(number, line);
-  if (OpenBlock(number, line)) {
-    quiet_lines_ = 0;
-    return;
-  }
-  if (!now_->code.empty()) quiet_lines_ = 0;
-  static const Pattern goes_on(R"(RESOURCE_EXHAUSTED|Resource exhausted|failed to alloc)");
-  if (goes_on.Matches(line)) {
-    MayGoOn(number, line, std::nullopt);
-    // What is nothing more than a word of failure is no reason to read on for long.
-    quiet_lines_ = std::min(quiet_lines_, kQuietLines - kMaxBrokenLines);
-  }
+  static const Pattern unfinished(kUnfinished);
+  if (!unfinished.Matches(line)) return;
+  MayGoOn(number, line, std::nullopt);
+  // What is nothing more than a word of failure is no reason to read on for long.
+  quiet_lines_ = std::min(quiet_lines_, kQuietLines - kMaxBrokenLines);
   static const Pattern unknown(
       R"((?:RESOURCE_EXHAUSTED|Resource exhausted): .*(?i:\bmemory\b|\bOOM\b|alloc))");
   if (unknown.Matches(line) && now_->code_line != number) {
@@ -229,6 +248,7 @@ void LogParser::TakeFailure(int64_t number, std::string_view line, OomEvent&& ev
   // A launcher's line may name a rank that isn't its own.
   event.SetRank(event.fact.rank_name.empty() ? now_->name : event.fact.rank_name);
   event.fact.message = Message(line);
+  event.fact.repeat_count = now_->times;
   if (!now_->code.empty() && !advice) {
     if (event.fact.error_code.empty()) event.fact.error_code = now_->code;
     now_->code.clear();

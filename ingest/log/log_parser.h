@@ -78,7 +78,8 @@ class LogParser {
 
   // The last event of a process. Ranks and workers write into one log, line by line.
   struct Stream {
-    std::string name;  // The pod, host or rank.
+    std::string name;   // The pod, host or rank.
+    int64_t times = 1;  // How often it said the line that is read.
     std::unique_ptr<Block> block;
     const BlockKind* block_kind = nullptr;
     int64_t block_first = 0;

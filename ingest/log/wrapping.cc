@@ -1,6 +1,8 @@
 #include "ingest/log/wrapping.h"
 
+#include <algorithm>
 #include <array>
+#include <charconv>
 #include <utility>
 
 #include "ingest/log/patterns.h"
@@ -161,6 +163,18 @@ std::string Unwrap(std::string_view line, LineLabels labels, Origin* origin) {
   while (rest.starts_with('`')) rest.remove_prefix(1);
   while (rest.ends_with('`')) rest.remove_suffix(1);
   return std::string(Trim(rest));
+}
+
+int64_t TakeRepeats(std::string_view* line) {
+  constexpr std::string_view kRepeated = "[repeated ";
+  if (line->find(kRepeated) == std::string_view::npos) return 1;
+  static const Pattern repeated(R"(^(.*?)\s*\[repeated ([0-9]{1,6})x across (?:the )?cluster\])");
+  std::vector<std::string_view> groups;
+  if (!repeated.Find(*line, &groups)) return 1;
+  *line = groups[1];
+  int64_t count = 0;
+  std::from_chars(groups[2].data(), groups[2].data() + groups[2].size(), count);
+  return std::max<int64_t>(count, 1);
 }
 
 std::string_view LastRewrite(std::string_view line, const Pattern& counts) {

@@ -2,6 +2,7 @@
 #ifndef OOMDB_INGEST_LOG_WRAPPING_H_
 #define OOMDB_INGEST_LOG_WRAPPING_H_
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,10 @@ namespace oomdb::ingest {
 // `labels`: what else names the writers of this log. `origin` gets who wrote the line.
 std::string Unwrap(std::string_view line, LineLabels labels = LineLabels::kNone,
                    Origin* origin = nullptr);
+
+// Takes the end off a line for which Ray printed one of many alike (`[repeated 7x across cluster]`):
+// how many; 1 where it says nothing of the kind.
+int64_t TakeRepeats(std::string_view* line);
 
 // What a terminal shows of a line that was rewritten with \r: the last of its texts that `counts`
 // matches, else the last.

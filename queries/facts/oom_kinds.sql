@@ -93,6 +93,8 @@ UNION ALL SELECT 'tensorflow_request_failed', 'G5', 'failure', 'run',
   'TensorFlow in the same process: a tensor that could not be allocated'
 UNION ALL SELECT 'pytorch_request_failed', 'O1', 'failure', 'run',
   'PyTorch in the same process: an allocation that failed'
+UNION ALL SELECT 'serving_memory_short', 'Q1', 'failure', 'run',
+  'a serving engine that did not start: too little memory for it, or for its KV cache'
 UNION ALL SELECT 'metal_memory_insufficient', 'X1', 'failure', 'run',
   'Metal: a command buffer for which there was not enough memory'
 UNION ALL SELECT 'gpu_shared_memory_exceeded', 'S1', 'failure', 'chip',

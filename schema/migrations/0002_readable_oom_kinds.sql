@@ -42,6 +42,7 @@ UPDATE oom_events SET kind = CASE form
   WHEN 'D4x' THEN 'gpu_driver_out_of_memory'
   WHEN 'G5' THEN 'tensorflow_request_failed'
   WHEN 'O1' THEN 'pytorch_request_failed'
+  WHEN 'Q1' THEN 'serving_memory_short'
   WHEN 'X1' THEN 'metal_memory_insufficient'
   WHEN 'S1' THEN 'gpu_shared_memory_exceeded'
   WHEN 'H1' THEN 'pinned_host_request_failed'
