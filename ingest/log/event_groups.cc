@@ -33,7 +33,7 @@ std::string Figures(OomEvent& event) {
   }
   // Failures without a figure differ by their words; but a process that was killed, or threw, is
   // reported in several.
-  const bool host = fact.form == "C1" || fact.form == "C2";
+  const bool host = fact.form == "C1" || fact.form == "C2" || fact.form == "C4";
   if (!host && !fact.requested_bytes && !fact.used_bytes && !fact.total_bytes)
     key += Words(fact.message);
   return key;

@@ -70,6 +70,8 @@ std::string Meanings() {
   }
   std::string any = AnyOf(needles) + patterns;
   for (const BlockKind* kind : Kinds()) any += "|" + std::string(kind->opener);
+  // What journald writes of a line with colours: bytes, which may say anything.
+  any += R"(|"MESSAGE" ?: ?\[[0-9])";
   return any + "|" + std::string(kCode) + "|" + std::string(kEngineMemoryLines);
 }
 

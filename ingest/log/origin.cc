@@ -8,6 +8,7 @@
 
 #include "base/ascii.h"
 #include "ingest/log/patterns.h"
+#include "ingest/log/wrapping.h"
 
 namespace oomdb::ingest {
 namespace {
@@ -34,20 +35,24 @@ bool HasDigit(std::string_view text) { return std::any_of(text.begin(), text.end
 // `jax.errors.JaxRuntimeError`, `train.py`.
 bool MayBeHost(std::string_view word) {
   if (word == "localhost") return true;
-  if (!HasDigit(word) && word.find_first_of("-.") == std::string_view::npos) return false;
+  if (!HasDigit(word) && word.find('-') == std::string_view::npos) return false;
   const bool code = word.size() == 5 && word[0] >= 'A' && word[0] <= 'Z' &&
                     std::all_of(word.begin() + 1, word.end(), IsDigit);
-  constexpr std::array<std::string_view, 9> kEnds = {
-      "Error", "Exception", "Warning", "Interrupt", "StackTrace", ".py", ".cc", ".sh", ".so"};
+  constexpr std::array<std::string_view, 10> kEnds = {
+      "Error", "Exception", "Warning", "Interrupt", "StackTrace",
+      ".py",   ".cc",       ".sh",     ".so",       ".service"};
   return !code && std::none_of(kEnds.begin(), kEnds.end(),
                                [&](std::string_view end) { return word.ends_with(end); });
 }
 
-// Kubernetes ends the names of pods with letters and digits that no two share.
-bool MayBePod(std::string_view word) {
+// Kubernetes ends the names of most pods with five letters and digits that no two share.
+bool EndsAsPod(std::string_view word) {
   constexpr size_t kSuffixBytes = 5;
-  return HasDigit(word) || word.size() - word.find_last_of('-') == kSuffixBytes + 1;
+  const std::string_view suffix = word.substr(word.find_last_of('-') + 1);
+  return suffix.size() == kSuffixBytes && HasDigit(suffix);
 }
+
+bool MayBePod(std::string_view word) { return HasDigit(word) || EndsAsPod(word); }
 
 }  // namespace
 
@@ -68,6 +73,7 @@ LineLabels LabelsIn(std::string_view part) {
   bool counts = true;  // The numbers are those of lines.
   int last = -1;
   std::set<std::string, std::less<>> pod_names;
+  bool end_as_pods = true;
   std::vector<std::string_view> groups;
   for (std::string_view rest = part; !rest.empty();) {
     const size_t end = std::min(rest.find('\n'), rest.size());
@@ -83,10 +89,16 @@ LineLabels LabelsIn(std::string_view part) {
       std::from_chars(groups[1].data(), groups[1].data() + groups[1].size(), value);
       counts = counts && value > last;
       last = value;
-    } else if (HostLabel().Starts(line, &groups)) {
+      continue;
+    }
+    // Time stamps and colours may stand before a name.
+    const std::string unwrapped = Unwrap(line);
+    line = unwrapped;
+    if (HostLabel().Starts(line, &groups)) {
       hosts += MayBeHost(groups[1]);
     } else if (PodLabel().Starts(line, &groups) && MayBePod(groups[1])) {
       ++pods;
+      end_as_pods = end_as_pods && EndsAsPod(groups[1]);
       pod_names.emplace(groups[0]);
     }
   }
@@ -94,7 +106,7 @@ LineLabels LabelsIn(std::string_view part) {
   if (!counts && nearly_all(numbers)) return LineLabels::kNumbers;
   if (nearly_all(hosts)) return LineLabels::kHosts;
   // Two words that begin every line of prose differ from line to line.
-  if (nearly_all(pods) && (static_cast<int64_t>(pod_names.size()) * 2 <= pods || pods == 1))
+  if (nearly_all(pods) && (static_cast<int64_t>(pod_names.size()) * 2 <= pods || end_as_pods))
     return LineLabels::kPods;
   return LineLabels::kNone;
 }

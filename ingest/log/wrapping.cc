@@ -31,6 +31,11 @@ const Pattern& Prefix() {
       // ERROR 06-03 07:41:11 [core.py:1184]
       R"(|(?:ERROR|WARNING|INFO|DEBUG|CRITICAL|FATAL) [0-9]{2}-[0-9]{2} [0-9:]{8} \[[^\]]*\] ?)"
       R"(|\[?(?:ERROR|WARNING|WARN|INFO|DEBUG|CRITICAL|FATAL)\]?(?::| -|\s)\s*)"
+      // Python's formats: `ERROR:root:`, ` - root - ERROR - `
+      R"(|(?:ERROR|WARNING|INFO|DEBUG|CRITICAL):[\w.]+:)"
+      R"(|(?:- )?[\w.]+ - (?:ERROR|WARNING|INFO|DEBUG|CRITICAL) - )"
+      // gh run view --log
+      R"(|[^\t]{1,80}\t[^\t]{1,80}\t(?:\xEF\xBB\xBF)?[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{8,20}Z ?)"
       // mpirun, torchrun, docker compose, containerd, kubectl, kubetail, kail, logcli
       R"(|\[(?:[\w.-]+@)?[0-9]+,(?:mpirank:)?[0-9]+(?:,[\w.-]+)?\]<std(?:err|out)>: ?)"
       R"(|\[(?:rank)?[0-9]+\](?::? |$))"
