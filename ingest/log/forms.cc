@@ -373,7 +373,7 @@ constexpr Form kForms[] = {
      R"((?:has been|was|been) killed by the (?:kernel )?OOM killer)"},
     {"C2", kOther, kFatal, "host", "result 'oom-kill'", R"(result 'oom-kill')"},
     {"C2", kOther, kFatal, "host", "due to memory p",
-     R"([Kk]illed .* due to memory p(?:ressure|ool))"},
+     R"([Kk]illed (?:.* )?due to memory pressure)"},
     {"C2", kOther, kFatal, "host", "oom_kill event", R"(Detected \d+ oom_kill event)"},
     {"C2", kOther, kFatal, "host", "oom-kill event", R"(Detected \d+ oom-kill event)"},
     {"C2", kOther, kFatal, "host", "cgroup out-of-memory handler",

@@ -255,6 +255,15 @@ void LogParser::TakeFailure(int64_t number, std::string_view line, OomEvent&& ev
     if (event.fact.error_code.empty()) event.fact.error_code = now_->code;
     now_->code.clear();
   }
+  // The kernel tells of one kill in several lines, with what it looked at between them.
+  if (OomEvent* const kill = FailureNear(number, EventGroups::kNearLines);
+      kill != nullptr && kill->fact.form == "C2" && event.fact.form == "C2" &&
+      (!kill->fact.used_bytes || kill->fact.capacity_bytes) && event.fact.used_bytes &&
+      !event.fact.capacity_bytes) {
+    kill->Complete(std::move(event));
+    now_->failure_line = number;
+    return;
+  }
   OomEvent* const before = FailureNear(number, kSameMessageLines);
   if (before != nullptr && before->fact.form == event.fact.form &&
       (event.family == Family::kTpuCompile || event.fact.form == "C2") &&

@@ -127,7 +127,7 @@ size_t ReadLabel(std::string_view text, LineLabels labels, Origin* origin) {
 
 void ReadName(std::string_view prefix, Origin* origin) {
   // Each has the name in its first group, and in the second what tells apart those of one name.
-  static const std::array<Pattern, 11> names = {
+  static const Pattern* const bracketed = new Pattern[]{
       // kubectl logs --prefix
       Pattern(R"(\[pod/([^/\]\s]+)(/[^\]\s]*)?\])"),
       // mpirun, SageMaker
@@ -135,28 +135,52 @@ void ReadName(std::string_view prefix, Origin* origin) {
       // kubetail, torchrun, Intel's mpirun
       Pattern(R"(\[([a-z][a-z0-9]*(?:[-.][a-z0-9]+)+)\]())"),
       Pattern(R"(\[([A-Za-z]*[ :=_-]?[0-9]+(?:/[0-9]+)?)\]())"),
-      // docker compose, docker service, SageMaker's local mode
-      Pattern(R"(([A-Za-z][\w.@-]*)\s+\|())"),
-      // Ray, vLLM
-      Pattern(R"([0-9]*\s*\((.*\bpid=.*)\)())"),
-      // syslog, journald
-      Pattern(R"((?:<[0-9]+>)?[A-Z0-9][\w:.+-]*(?: [ 0-9][0-9] [0-9:.]+)? ([A-Za-z][\w.-]*) )"
-              R"(([^\s:\[]+(?:\[[0-9]+\])?): )"),
       // SGLang: [2025-06-01 10:11:12 DP0 TP3]
       Pattern(R"(\[[0-9-]{10}[ T][0-9:.,]+ ((?:[DTPE]P[0-9]+ ?)+)\]())"),
-      // CloudWatch's streams: aws logs tail
-      Pattern(R"([0-9]{4}-[0-9]{2}-[0-9]{2}[ T]\S+\s+([A-Za-z][\w.$@-]*(?:/[\w.$@-]+)+) ())"),
-      // kail; logcli
-      Pattern(R"([a-z][a-z0-9.-]*/([a-z0-9.-]+)(\[[a-z0-9.-]+\]): )"),
-      Pattern(R"re(\{[^{}]*\bpod="([^"]*)"([^{}]*)\} )re"),
   };
-  std::vector<std::string_view> groups;
-  for (const Pattern& name : names) {
-    if (!name.Starts(prefix, &groups)) continue;
+  // docker compose, docker service, SageMaker's local mode
+  static const Pattern column(R"(([A-Za-z][\w.@-]*)\s+\|())");
+  // Ray, vLLM
+  static const Pattern process(R"([0-9]*\s*\((.*\bpid=.*)\)())");
+  // syslog, journald
+  static const Pattern unit(
+      R"((?:<[0-9]+>)?[A-Z0-9][\w:.+-]*(?: [ 0-9][0-9] [0-9:.]+)? ([A-Za-z][\w.-]*) )"
+      R"(([^\s:\[]+(?:\[[0-9]+\])?): )");
+  // CloudWatch's streams: aws logs tail
+  static const Pattern stream(
+      R"([0-9]{4}-[0-9]{2}-[0-9]{2}[ T]\S+\s+([A-Za-z][\w.$@-]*(?:/[\w.$@-]+)+) ())");
+  // kail; logcli
+  static const Pattern kail(R"([a-z][a-z0-9.-]*/([a-z0-9.-]+)(\[[a-z0-9.-]+\]): )");
+  static const Pattern logcli(R"re(\{[^{}]*\bpod="([^"]*)"([^{}]*)\} )re");
+
+  const auto read = [&](const Pattern& name) {
+    std::vector<std::string_view> groups;
+    if (!name.Starts(prefix, &groups)) return false;
     std::string part(groups[1]);
     part += groups[2];
     origin->Add(part, groups[1]);
+    return true;
+  };
+  const auto has = [&](std::string_view text) {
+    return prefix.find(text) != std::string_view::npos;
+  };
+  // Most lines have a time stamp and no name: that must not take long.
+  if (prefix.starts_with('[')) {
+    constexpr size_t kBracketed = 5;
+    std::any_of(bracketed, bracketed + kBracketed, read);
+  } else if (has("pid=")) {
+    read(process);
+  } else if (has("|")) {
+    read(column);
+  } else if (prefix.starts_with('{')) {
+    read(logcli);
+  } else if (prefix.ends_with("]: ") && has("/") && read(kail)) {
     return;
+  } else if (prefix.ends_with(": ") && std::count(prefix.begin(), prefix.end(), ' ') > 1 &&
+             (has("]: ") || has(" kernel: ") || !IsDigit(prefix.front()))) {
+    read(unit);
+  } else if (IsDigit(prefix.front()) && has("/")) {
+    read(stream);
   }
 }
 
