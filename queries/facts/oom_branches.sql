@@ -4,7 +4,8 @@
 -- words remarks: [ Before that, rematerialization could only get to {remat_bytes:bytes}; the
 --   compiler wanted {remat_limit_bytes:bytes}.][ Arguments and results alone, {fixed_bytes:bytes},
 --   are above the compiler's limit of {fixed_limit_bytes:bytes}: nothing is left for
---   temps.](rematerialized? XLA has rematerialized already: expect the fix from the program.)
+--   temps.][ Arguments and results alone are {above_limit_bytes:bytes} above the compiler's limit:
+--   nothing is left for temps.](rematerialized? XLA has rematerialized already: expect the fix from the program.)
 -- columns:
 --   oom_event_id: the event
 --   capture_id: the error log
@@ -120,19 +121,23 @@ ordered_sizes AS (
 -- results alone are above its limit. The last one counts.
 ordered_remarks AS (
   SELECT
-    o.capture_id, o.kind, o.used_bytes, o.arguments_bytes, o.capacity_bytes,
+    o.capture_id, o.kind, o.used_bytes, o.arguments_bytes, o.capacity_bytes, o.exceeded_bytes,
     ROW_NUMBER() OVER (
       PARTITION BY o.capture_id, o.kind ORDER BY o.line DESC NULLS LAST, o.oom_event_id DESC
     ) AS place
   FROM oom_events o
-  WHERE o.kind IN ('rematerialization_stopped', 'arguments_above_limit') AND o.capacity_bytes > 0
+  WHERE o.kind IN ('rematerialization_stopped', 'arguments_above_limit')
+    AND (o.capacity_bytes > 0 OR o.exceeded_bytes > 0)
 ),
 remarks AS (
   SELECT
     r.capture_id,
-    MAX(CASE WHEN r.kind = 'rematerialization_stopped' THEN r.used_bytes END) AS remat_bytes,
+    MAX(CASE WHEN r.kind = 'rematerialization_stopped' AND r.capacity_bytes > 0 THEN r.used_bytes
+      END) AS remat_bytes,
     MAX(CASE WHEN r.kind = 'rematerialization_stopped' THEN r.capacity_bytes END)
       AS remat_limit_bytes,
+    MAX(CASE WHEN r.kind = 'rematerialization_stopped' THEN r.exceeded_bytes END)
+      AS above_limit_bytes,
     MAX(CASE WHEN r.kind = 'arguments_above_limit' THEN r.arguments_bytes END) AS fixed_bytes,
     MAX(CASE WHEN r.kind = 'arguments_above_limit' THEN r.capacity_bytes END) AS fixed_limit_bytes
   FROM ordered_remarks r
@@ -170,6 +175,7 @@ chosen AS (
     -- Said of the count itself where the request contradicts it.
     CASE WHEN s.counted_bytes IS NULL THEN k.remat_bytes END AS remat_bytes,
     k.remat_limit_bytes,
+    k.above_limit_bytes,
     k.fixed_bytes,
     k.fixed_limit_bytes,
     CASE
