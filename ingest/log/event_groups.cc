@@ -25,7 +25,7 @@ std::string_view Words(std::string_view message) {
 std::string Figures(OomEvent& event) {
   const OomEventFact& fact = event.fact;
   std::string key = fact.form + '|' + fact.memory_space + '|' + fact.allocator;
-  for (int i = static_cast<int>(Field::kRequested); i <= static_cast<int>(Field::kSparseCore);
+  for (int i = static_cast<int>(Field::kRequested); i <= static_cast<int>(Field::kTempUnpadded);
        ++i) {
     const MaybeInt* const bytes = event.Bytes(static_cast<Field>(i));
     key += '|';
@@ -33,7 +33,7 @@ std::string Figures(OomEvent& event) {
   }
   // Failures without a figure differ by their words; but a process that was killed, or threw, is
   // reported in several.
-  const bool host = fact.form == "C1" || fact.form == "C2";
+  const bool host = fact.form == "C1" || fact.form == "C2" || fact.form == "C4";
   if (!host && !fact.requested_bytes && !fact.used_bytes && !fact.total_bytes)
     key += Words(fact.message);
   return key;
@@ -61,9 +61,10 @@ bool IsReport(const OomEvent& event) {
 
 }  // namespace
 
-void EventGroups::Repeat(size_t index, int64_t line) {
-  ++events_[index].fact.repeat_count;
+void EventGroups::Repeat(size_t index, int64_t line, const std::string& rank, int64_t times) {
+  events_[index].fact.repeat_count += times;
   events_[index].last_line = line;
+  events_[index].SetRank(rank);
 }
 
 std::optional<size_t> EventGroups::FindRequest(const OomEvent& event) const {
@@ -110,7 +111,7 @@ std::optional<size_t> EventGroups::Add(OomEvent&& event) {
   event.last_line = std::max(event.last_line, line);
   std::string key = Figures(event);
   if (const auto known = by_figures_.find(key); known != by_figures_.end()) {
-    Repeat(known->second, line);
+    Repeat(known->second, line, event.fact.rank_name, event.fact.repeat_count);
     events_[known->second].Complete(std::move(event));
     return known->second;
   }
@@ -119,7 +120,7 @@ std::optional<size_t> EventGroups::Add(OomEvent&& event) {
   if (event.family == Family::kRequest && !report) same = FindRequest(event);
   if (event.family == Family::kBackOff) same = FindBackOff(event);
   if (same.has_value()) {
-    Repeat(*same, line);
+    Repeat(*same, line, event.fact.rank_name, event.fact.repeat_count);
     // What a driver or an allocator only mentioned was not survived.
     if (OomEvent& told = events_[*same]; event.fact.fatal == true && told.fact.fatal != true) {
       told.family = event.family;
@@ -184,6 +185,13 @@ void EventGroups::DropTwins() {
 std::vector<OomEvent> EventGroups::Take() {
   DropTwins();
   std::erase_if(events_, [](const OomEvent& event) { return event.dropped; });
+  for (OomEvent& event : events_) {
+    if (!event.fact.used_bytes && !event.fact.capacity_bytes) {
+      event.fact.used_bytes = event.known_used;
+      event.fact.capacity_bytes = event.known_capacity;
+    }
+    if (!event.ranks.empty()) event.fact.rank_count = static_cast<int64_t>(event.ranks.size());
+  }
   std::stable_sort(events_.begin(), events_.end(), [](const OomEvent& a, const OomEvent& b) {
     return a.fact.line.value_or(0) < b.fact.line.value_or(0);
   });

@@ -24,8 +24,8 @@ class EventGroups {
   // Files an event that stands at `event.fact.line`: as a repeat of one before, as what completes
   // one, or as a new one. Its index; std::nullopt when there are too many.
   std::optional<size_t> Add(OomEvent&& event);
-  // Once more, at this line.
-  void Repeat(size_t index, int64_t line);
+  // Once more, at this line, by this rank (empty: none is named).
+  void Repeat(size_t index, int64_t line, const std::string& rank, int64_t times = 1);
 
   OomEvent& operator[](size_t index) { return events_[index]; }
   size_t size() const { return events_.size(); }

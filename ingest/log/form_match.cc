@@ -73,10 +73,24 @@ const Form* Match(std::string_view line, std::vector<std::string_view>* groups) 
 // What a form's figures imply.
 void Derive(std::string_view line, OomEvent& event) {
   OomEventFact& fact = event.fact;
+  // `(3.2/23.5 GiB)`: the unit stands once.
+  if (fact.form == "Q1" && fact.capacity_bytes && line.find("on startup") != std::string_view::npos) {
+    static const Pattern in_gib(R"(\(([0-9.]+)/[0-9.]+ GiB\))");
+    std::vector<std::string_view> groups;
+    if (in_gib.Find(line, &groups)) event.Set(Field::kFree, std::string(groups[1]) + "GiB");
+  }
   if (fact.form == "T5" && fact.tensor_core_bytes && fact.sparse_core_bytes)
     fact.requested_bytes = SumOrNone(*fact.tensor_core_bytes, *fact.sparse_core_bytes);
   if (fact.form == "S1" && fact.requested_bytes && fact.capacity_bytes)
     fact.exceeded_bytes = *fact.requested_bytes - *fact.capacity_bytes;
+  // Slurm's: in KiB until 2018, in bytes since. Nobody limits a job to less than 1 GiB.
+  if (fact.form == "C2" && line.find(" exceeded ") != std::string_view::npos &&
+      line.find("emory limit (") != std::string_view::npos &&
+      fact.capacity_bytes.value_or(0) < (int64_t{1} << 30)) {
+    for (MaybeInt* bytes : {&fact.used_bytes, &fact.capacity_bytes}) {
+      if (bytes->has_value()) **bytes *= 1024;
+    }
+  }
   if (fact.form == "G5") fact.requested_bytes = TensorBytes(line);
   if (fact.form == "SC1") {
     constexpr int64_t kWordBytes = 4;

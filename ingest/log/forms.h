@@ -26,6 +26,8 @@ struct Form {
   std::string_view needle;  // Stands in every line of this form: looked for first.
   std::string_view pattern;
   std::array<Field, 9> fields = {};  // Of the groups. A later one of the same kind wins.
+  // What finds its lines within much text, where the needle is no rare word: a pattern.
+  std::string_view prefilter = {};
 };
 
 // Most specific first: a line is of the first form that matches.

@@ -6,11 +6,14 @@
 #include <string_view>
 #include <vector>
 
+#include "ingest/log/origin.h"
+
 namespace oomdb::ingest {
 
 // The lines of what such an object says (`"message": "a\nb"`, `"log"`, `"exception"` and the like,
-// at any depth), their escapes undone. Empty when `line` is not such an object; it may be cut.
-std::vector<std::string> JsonMessages(std::string_view line);
+// at any depth), their escapes undone; `origin` gets the pod, host or rank that it names. Empty when
+// `line` is not such an object; it may be cut, or be one line of an object.
+std::vector<std::string> JsonMessages(std::string_view line, Origin* origin = nullptr);
 
 }  // namespace oomdb::ingest
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
 #include <span>
 #include <string>
@@ -13,6 +12,7 @@
 #include "ingest/log/kinds.h"
 #include "ingest/log/line_reader.h"
 #include "ingest/log/log_parser.h"
+#include "ingest/log/origin.h"
 #include "ingest/plan/printed_shape.h"
 
 namespace oomdb::ingest {
@@ -43,35 +43,21 @@ bool IsUtf16(const Source& source) {
   return sample.size() >= 8 && std::max(nuls[0], nuls[1]) > many && std::min(nuls[0], nuls[1]) == 0;
 }
 
-// True when nearly all lines at the beginning have a number in front that does not count them.
-bool HasNumberedRanks(const Source& source) {
+// What names the writers of a log: by its beginning, or its end, where a launcher said something
+// of its own first.
+LineLabels LabelsOf(const Source& source) {
   constexpr uint64_t kSampleBytes = 64 << 10;
   std::string sample(std::min<uint64_t>(source.size(), kSampleBytes), '\0');
   source.ReadAt(0, std::span<char>(sample.data(), sample.size()));
-  static const Pattern number(R"(\s*([0-9]{1,5}): )");
-  std::vector<std::string_view> groups;
-  int64_t lines = 0;
-  int64_t numbered = 0;
-  bool counts = true;
-  int last = -1;
-  for (std::string_view rest = sample; !rest.empty();) {
-    const size_t end = std::min(rest.find('\n'), rest.size());
-    const std::string_view line = rest.substr(0, end);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-    if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
-    ++lines;
-    if (!number.Starts(line, &groups)) continue;
-    ++numbered;
-    int value = 0;
-    std::from_chars(groups[1].data(), groups[1].data() + groups[1].size(), value);
-    counts = counts && value > last;
-    last = value;
-  }
-  return !counts && numbered * 5 >= lines * 4;
+  const LineLabels labels = LabelsIn(sample);
+  if (labels != LineLabels::kNone || source.size() == sample.size()) return labels;
+  source.ReadAt(source.size() - sample.size(), std::span<char>(sample.data(), sample.size()));
+  return LabelsIn(std::string_view(sample).substr(sample.find('\n') + 1));
 }
 
 // Reads what is near a match of the prefilter, to the end or (`first_only`) to the first failure.
 int64_t Parse(const Source& source, bool first_only, LogParser& parser) {
+  parser.set_labels(LabelsOf(source));
   LineReader reader(source);
   LineReader::Line line;
   while (reader.SkipTo(Prefilter())) {
@@ -187,7 +173,6 @@ void ImportLog(const Source& source, const ImportOptions&, FactSink& sink) {
     throw Error(source.path() + ": is binary; a log's text was expected");
   }
   LogParser parser;
-  parser.set_numbered_ranks(HasNumberedRanks(source));
   const int64_t lines = Parse(source, /*first_only=*/false, parser);
   std::vector<OomEvent> events = parser.Finish();
 

@@ -13,8 +13,10 @@
 #include <vector>
 
 #include "ingest/log/block.h"
+#include "ingest/log/engine_memory.h"
 #include "ingest/log/event_groups.h"
 #include "ingest/log/oom_event.h"
+#include "ingest/log/origin.h"
 #include "ingest/log/patterns.h"
 
 namespace oomdb::ingest {
@@ -32,8 +34,8 @@ class LogParser {
   // nothing to expect.
   static constexpr int64_t kQuietLines = 40;
 
-  // Numbers in front of lines are those of ranks (`srun --label`), they do not count lines.
-  void set_numbered_ranks(bool ranks) { numbered_ranks_ = ranks; }
+  // What names the writers of this log.
+  void set_labels(LineLabels labels) { labels_ = labels; }
   // The lines in their order; some may be left out (between reports).
   void Take(int64_t number, std::string_view line);
   // False when nothing read lately lets expect that the next lines mean something.
@@ -52,13 +54,19 @@ class LogParser {
   int64_t ambiguous_units() const { return ambiguous_units_; }
 
  private:
-  void TakeText(int64_t number, std::string_view line);
+  // `origin`: of what the line stood in.
+  void TakeText(int64_t number, std::string_view line, const Origin& origin);
   void TakePart(int64_t number, std::string_view line);
   void TakeFailure(int64_t number, std::string_view line, OomEvent&& event);
   bool OpenBlock(int64_t number, std::string_view line);
   void CloseBlock();
   // The failure that a line near it may add to; null: none.
   OomEvent* FailureNear(int64_t number, int64_t lines);
+  // Memory that a program logs on its way; false: the line says nothing of the kind.
+  bool TakeMemory(int64_t number, std::string_view line);
+  // What this process last said of the memory that `event` ran out of.
+  void AddMemory(OomEvent* event) const;
+  void FileMemory();
   void TakeCode(int64_t number, std::string_view line);
   // A code without a form that is known after it is a failure all the same.
   void FileCode();
@@ -70,6 +78,8 @@ class LogParser {
 
   // The last event of a process. Ranks and workers write into one log, line by line.
   struct Stream {
+    std::string name;   // The pod, host or rank.
+    int64_t times = 1;  // How often it said the line that is read.
     std::unique_ptr<Block> block;
     const BlockKind* block_kind = nullptr;
     int64_t block_first = 0;
@@ -83,18 +93,21 @@ class LogParser {
     int64_t code_line = 0;
     std::string code_message;
 
+    EngineMemory device;  // What it last said of its memory.
+    EngineMemory host;
+
     // A message that a terminal or a mail broke, as far as it was read.
     std::string broken;
     int64_t broken_first = 0;
     int64_t broken_last = 0;
     std::optional<size_t> broken_failure;
   };
-  void Switch(const std::string& process);
+  void Switch(const Origin& origin);
 
   EventGroups groups_;
   std::map<std::string, Stream> streams_;  // By process; "": of a log of one.
   Stream* now_ = &streams_[""];
-  bool numbered_ranks_ = false;
+  LineLabels labels_ = LineLabels::kNone;
   int64_t last_number_ = 0;  // Of the line before.
 
   // Lines that were read before and what they are: most repeats are letter for letter.

@@ -68,7 +68,7 @@ class CompiledStats : public Block {
 class AllocatorStats : public Block {
  public:
   bool Take(std::string_view line) override {
-    static const Pattern entry(R"re(['"](\w+)['"]: ([0-9]+))re");
+    static const Pattern entry(R"re(['"](\w+)['"]: ?{N})re");
     static const Pattern row(
         R"((Num Allocs|In Use|Peak In Use|Largest Alloc Size|Limit|Reserved|Peak Reserved)"
         R"(|Reservable Limit|Largest Free Block|Pool): (.*))");
@@ -81,8 +81,10 @@ class AllocatorStats : public Block {
     }
     bool found = false;
     for (std::string_view rest = line; FindNext(entry, &rest, &groups_);) {
-      // The dict of the next device.
+      // The dict of the next device, or of later.
       if (groups_[1] == "num_allocs" && event_.fact.used_bytes) return found;
+      if (groups_[1] == "bytes_in_use" && event_.fact.used_bytes) return found;
+      if (groups_[1] == "bytes_limit" && event_.fact.capacity_bytes) return found;
       found = Set(groups_[1], groups_[2]) || found;
     }
     return found || (event_.fact.used_bytes && line == "}");
@@ -105,6 +107,9 @@ class AllocatorStats : public Block {
     if (name == "bytes_in_use" || name == "In Use") event_.Set(Field::kUsed, text);
     if (name == "bytes_limit" || name == "Limit") event_.Set(Field::kCapacity, text);
     if (name == "bytes_reserved" || name == "Reserved") event_.Set(Field::kReserved, text);
+    if (name == "peak_bytes_in_use" || name == "Peak In Use") event_.Set(Field::kPeak, text);
+    if (name == "largest_alloc_size" || name == "Largest Alloc Size")
+      event_.Set(Field::kLargestRequest, text);
     if (name == "largest_free_block_bytes" || name == "Largest Free Block")
       event_.Set(Field::kLargestFree, text);
     return name.find("bytes") != std::string_view::npos ||
@@ -184,7 +189,7 @@ const BlockKind& CompiledStatsKind() {
 
 const BlockKind& AllocatorStatsKind() {
   static constexpr BlockKind kKind = {
-      R"re(AllocatorStats|['"]bytes_in_use['"]: |['"]bytes_limit['"]: )re",
+      R"re(AllocatorStats|['"]bytes_in_use['"]: ?[0-9]|['"]bytes_limit['"]: ?[0-9])re",
       []() -> std::unique_ptr<Block> { return std::make_unique<AllocatorStats>(); }, Never};
   return kKind;
 }

@@ -3,6 +3,7 @@
 #define OOMDB_INGEST_LOG_OOM_EVENT_H_
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,10 +36,17 @@ enum class Field : unsigned char {
   kFragmentation,
   kTensorCore,
   kSparseCore,
+  kDeviceFree,
+  kDeviceMemory,
+  kPool,
+  kPeak,
+  kLargestRequest,
+  kTempUnpadded,
   kShape,
   kLabel,
   kOpName,
   kTag,
+  kRank,
 };
 
 // What may follow a line, and which other lines are the same failure in other words.
@@ -55,8 +63,12 @@ struct OomEvent {
   Family family = Family::kOther;
   int64_t requested_slack = 0;  // How far the true request may be from the printed one.
   int64_t last_line = 0;
-  int64_t last_bytes = 0;  // kBackOff: the attempt before.
-  bool dropped = false;    // Another event says the same.
+  int64_t last_bytes = 0;       // kBackOff: the attempt before.
+  bool dropped = false;         // Another event says the same.
+  std::set<std::string> ranks;  // Who says it.
+  // What the program said before of its memory, rounded: where the failure doesn't say it.
+  MaybeInt known_used;
+  MaybeInt known_capacity;
   std::vector<OomBufferFact> buffers;
   std::vector<OomChunkFact> chunks;
 
@@ -66,6 +78,8 @@ struct OomEvent {
   int64_t known();
   // Sets a field to what is printed; what can't be read as a size leaves it as it was.
   void Set(Field field, std::string_view text);
+  // Says that `rank` prints it too; the first one counts as the one whose line it is.
+  void SetRank(const std::string& rank);
   // Takes from `other` what is unknown here. Its buffers and chunks too, where there are none.
   void Complete(OomEvent&& other);
 };

@@ -2,6 +2,7 @@
 #ifndef OOMDB_INGEST_LOG_PATTERNS_H_
 #define OOMDB_INGEST_LOG_PATTERNS_H_
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -15,8 +16,9 @@ class RE2;
 namespace oomdb::ingest {
 
 // A compiled pattern, in which {H} stands for a group that matches a size (`41.74G`, `0B`,
-// `123 bytes`, `9.53GiB`) and {U} for one that must have a unit. Bytes are bytes: a log may be in
-// any encoding. Safe to use from several threads at once.
+// `1,234 bytes`, `9.53GiB`), {U} for one that must have a unit, {N} for a whole number. A number is
+// read whole or not at all: such a group is empty where it matches a part of a number. Bytes are
+// bytes: a log may be in any encoding. Safe to use from several threads at once.
 class Pattern {
  public:
   explicit Pattern(std::string_view text);
@@ -35,7 +37,10 @@ class Pattern {
   size_t Position(std::string_view text) const;
 
  private:
+  bool Match(std::string_view text, bool from_start, std::vector<std::string_view>* groups) const;
+
   std::unique_ptr<re2::RE2> expression_;
+  uint32_t numbers_ = 0;  // A bit for each group that is a number.
 };
 
 // A pattern that matches where any of `literals` stands, for scanning much text fast.

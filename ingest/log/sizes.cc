@@ -1,5 +1,6 @@
 #include "ingest/log/sizes.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <string>
@@ -11,13 +12,15 @@ namespace {
 
 // The power of two of a unit; std::nullopt when it is not a unit of size.
 std::optional<int> Shift(std::string_view unit) {
-  if (unit.empty() || unit == "B" || unit == "bytes" || unit == "byte") return 0;
+  if (unit.empty() || unit == "B" || unit == "bytes" || unit == "byte" || unit == "Bytes") return 0;
+  if (unit == "kb") return 10;
+  if (unit == "megabytes") return 20;
   constexpr std::string_view kPrefixes = "KMGTPE";
   const char prefix = unit.front() == 'k' ? 'K' : unit.front();  // The kernel's kB.
   const size_t power = kPrefixes.find(prefix);
   if (power == std::string_view::npos) return std::nullopt;
   unit.remove_prefix(1);
-  if (!unit.empty() && unit != "B" && unit != "iB") return std::nullopt;
+  if (!unit.empty() && unit != "B" && unit != "iB" && unit != "i") return std::nullopt;
   return static_cast<int>(10 * (power + 1));
 }
 
@@ -30,10 +33,44 @@ std::optional<Size> Integer(std::string_view digits, int base) {
   return Size{value, 0};
 }
 
+// What separates thousands at `at`, where three digits and no fourth follow it; empty: nothing.
+std::string_view Separator(std::string_view text, size_t at) {
+  for (std::string_view separator : {",", "_", "'", ".", " ", "\xC2\xA0", "\xE2\x80\xAF"}) {
+    const size_t digits = at + separator.size();
+    if (!text.substr(at).starts_with(separator) || digits + 3 > text.size()) continue;
+    if (std::all_of(text.begin() + static_cast<std::ptrdiff_t>(digits),
+                    text.begin() + static_cast<std::ptrdiff_t>(digits) + 3, IsDigit) &&
+        (digits + 3 == text.size() || !IsDigit(text[digits + 3]))) {
+      return separator;
+    }
+  }
+  return {};
+}
+
+// `text` without the separators of thousands; as it is where they are none.
+std::string WithoutSeparators(std::string_view text) {
+  const size_t start = text.starts_with('-') ? 1 : 0;
+  size_t at = start;
+  while (at < text.size() && IsDigit(text[at])) ++at;
+  const std::string_view separator = Separator(text, at);
+  // One full stop is that of decimals; and a longer first group has no thousands behind it.
+  const bool once = separator == "." && Separator(text, at + 4) != ".";
+  if (separator.empty() || once || at - start > 3 || at == start) return std::string(text);
+  std::string plain(text.substr(0, at));
+  while (Separator(text, at) == separator) {
+    plain += text.substr(at + separator.size(), 3);
+    at += separator.size() + 3;
+  }
+  plain += text.substr(at);
+  return plain;
+}
+
 }  // namespace
 
-std::optional<Size> ParseSize(std::string_view text) {
-  if (text.starts_with("0x") || text.starts_with("0X")) return Integer(text.substr(2), 16);
+std::optional<Size> ParseSize(std::string_view printed) {
+  if (printed.starts_with("0x") || printed.starts_with("0X")) return Integer(printed.substr(2), 16);
+  const std::string plain = WithoutSeparators(printed);
+  const std::string_view text = plain;
   size_t at = !text.empty() && text.front() == '-' ? 1 : 0;
   const size_t first_digit = at;
   while (at < text.size() && IsDigit(text[at])) ++at;

@@ -1,6 +1,8 @@
 #include "ingest/log/wrapping.h"
 
+#include <algorithm>
 #include <array>
+#include <charconv>
 #include <utility>
 
 #include "ingest/log/patterns.h"
@@ -13,8 +15,11 @@ const Pattern& Prefix() {
   static const Pattern prefix(
       "(?:"
       // 2025-05-18 21:59:55.086788: and 2024-05-18T21:59:55Z, alone or before what follows
-      R"([0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9:]{8}(?:[.,][0-9]+)?(?:Z|[+-][0-9]{2}:?[0-9]{2})?[:,]?\s+)"
-      R"(|\[[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][^\]\s]*\]\s*)"
+      // … and before journald's host and unit, or a stream of CloudWatch's
+      R"([0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9:]{8}(?:[.,][0-9]+)?(?:Z|[+-][0-9]{2}:?[0-9]{2})?)"
+      R"((?:\s+[A-Za-z][\w.-]* (?:[^\s:\[\]]+\[[0-9]+\]|kernel): |\s+[A-Za-z][\w.$@-]*(?:/[\w.$@-]+)+ )"
+      R"(|,"|[:,]?\s+))"
+      R"(|\[[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][^\]\s]*(?:[ ,][^\]]{1,40})?\]\s*)"
       // E1214 19:57:44.464390   17928 file.cc:3084], also with the epoch for the time
       R"(|[IWEF][0-9]{4} [0-9:.]+\s+-?[0-9]+ [^\]\s]+:-?[0-9]+\] ?)"
       // W external/xla/file.cc:310], E    1578 path:76]
@@ -26,19 +31,29 @@ const Pattern& Prefix() {
       // ERROR 06-03 07:41:11 [core.py:1184]
       R"(|(?:ERROR|WARNING|INFO|DEBUG|CRITICAL|FATAL) [0-9]{2}-[0-9]{2} [0-9:]{8} \[[^\]]*\] ?)"
       R"(|\[?(?:ERROR|WARNING|WARN|INFO|DEBUG|CRITICAL|FATAL)\]?(?::| -|\s)\s*)"
-      // mpirun, torchrun, srun, docker compose, containerd
-      R"(|\[[0-9]+,[0-9]+\]<std(?:err|out)>: ?)"
-      R"(|\[(?:rank)?[0-9]+\]:? )"
-      R"(|[\w.-]{1,64}\s+\| )"
+      // Python's formats: `ERROR:root:`, ` - root - ERROR - `
+      R"(|(?:ERROR|WARNING|INFO|DEBUG|CRITICAL):[\w.]+:)"
+      R"(|(?:- )?[\w.]+ - (?:ERROR|WARNING|INFO|DEBUG|CRITICAL) - )"
+      // gh run view --log
+      R"(|[^\t]{1,80}\t[^\t]{1,80}\t(?:\xEF\xBB\xBF)?[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{8,20}Z ?)"
+      // mpirun, torchrun, docker compose, containerd, kubectl, kubetail, kail, logcli
+      R"(|\[(?:[\w.-]+@)?[0-9]+,(?:mpirank:)?[0-9]+(?:,[\w.-]+)?\]<std(?:err|out)>: ?)"
+      R"(|\[(?:rank)?[0-9]+\](?::? |$))"
+      R"(|\[(?i:rank|default|process|proc|host|worker|node|task|gpu|tpu|device)[ :=_-]?[0-9]+)"
+      R"((?:/[0-9]+)?\]:? ?)"
+      R"(|[\w.@-]{1,64}\s+\|(?: |$))"
       R"(|std(?:err|out) [FP] )"
-      // journald, the kernel
-      R"(|[A-Z][a-z]{2} [ 0-9][0-9] [0-9:]{8} \S+ [^\s:\[]+(?:\[[0-9]+\])?: )"
+      R"(|\[pod/[^\]\s]+\] ?)"
+      R"(|\[[a-z][a-z0-9]*(?:[-.][a-z0-9]+)*-[a-z0-9.-]*[0-9][a-z0-9.-]*\](?: |$))"
+      R"(|[a-z][a-z0-9.-]*/[a-z0-9.-]+\[[a-z0-9.-]+\]: )"
+      R"(|\{[^{}]*\bpod="[^{}]*"\} )"
+      // syslog, journald, the kernel
+      R"(|(?:<[0-9]{1,3}>)?[A-Z][a-z]{2} [ 0-9][0-9] [0-9:]{8}(?:\.[0-9]+)? \S+ [^\s:\[]+(?:\[[0-9]+\])?: )"
       R"(|\[ *[0-9]+\.[0-9]+\] )"
       // Quoting, columns of line numbers, the boxes of Julia's logger
       R"(|> ?)"
       R"(|[0-9]{1,7}(?:\s{2,}|\t|:\s+|\s*\|\s))"
       "|\xE2\x94[\x80-\xBF]\\s*"
-      R"re(|\{"(?:log|message|msg|text)": ?")re"
       ")");
   return prefix;
 }
@@ -62,6 +77,13 @@ size_t ColourCode(std::string_view text, size_t at) {
   if (!escaped && (final != 'm' || digits == 0)) return 0;
   if (escaped && (final < '@' || final > '~')) return 0;
   return i + 1 - at;
+}
+
+// A tag of HTML that sets text, at `at`: its bytes, else 0.
+size_t Tag(std::string_view text, size_t at) {
+  static const Pattern tag(
+      R"(</?(?:br|pre|code|p|div|span|td|tr|li|b|i|em|strong|font|samp|tt)(?: [^<>]*)?/?>)");
+  return tag.StartsWith(text.substr(at));
 }
 
 constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kEntities = {{
@@ -100,6 +122,11 @@ std::string PlainText(std::string_view line) {
         break;
       }
       if (found) continue;
+    } else if (c == '<') {
+      if (const size_t tag = Tag(line, i); tag > 0) {
+        i += tag;
+        continue;
+      }
     } else if (c == '*' && i + 1 < line.size() && line[i + 1] == '*') {
       i += 2;
       continue;
@@ -123,27 +150,36 @@ std::string_view Trim(std::string_view text) {
 
 }  // namespace
 
-std::string Unwrap(std::string_view line, std::string* process) {
-  // Of a prefix, what names a rank, a container or a worker.
-  static const Pattern name(
-      R"(\[((?:rank)?[0-9]+(?:,[0-9]+)?)\]|([A-Za-z][\w.-]*)\s+\| |[0-9]*\s*(\(.*\bpid=.*\)))"
-      R"(|([0-9]{1,5}): )");
-  std::vector<std::string_view> names;
+std::string Unwrap(std::string_view line, LineLabels labels, Origin* origin) {
   const std::string plain = PlainText(line);
   std::string_view rest = Trim(plain);
   constexpr int kMaxNesting = 12;
   for (int i = 0; i < kMaxNesting && !rest.empty(); ++i) {
-    const size_t prefix = Prefix().StartsWith(rest);
-    if (prefix == 0) break;
-    if (process != nullptr && name.Starts(rest.substr(0, prefix), &names)) {
-      if (!names.back().empty()) *process += '#';
-      for (size_t j = 1; j < names.size(); ++j) *process += names[j];
+    size_t prefix = ReadLabel(rest, labels, origin);
+    if (prefix > 0) {
+      labels = LineLabels::kNone;
+    } else {
+      prefix = Prefix().StartsWith(rest);
+      if (prefix == 0) break;
+      if (origin != nullptr) ReadName(rest.substr(0, prefix), origin);
     }
     rest = Trim(rest.substr(prefix));
   }
   while (rest.starts_with('`')) rest.remove_prefix(1);
   while (rest.ends_with('`')) rest.remove_suffix(1);
   return std::string(Trim(rest));
+}
+
+int64_t TakeRepeats(std::string_view* line) {
+  constexpr std::string_view kRepeated = "[repeated ";
+  if (line->find(kRepeated) == std::string_view::npos) return 1;
+  static const Pattern repeated(R"(^(.*?)\s*\[repeated ([0-9]{1,6})x across (?:the )?cluster\])");
+  std::vector<std::string_view> groups;
+  if (!repeated.Find(*line, &groups)) return 1;
+  *line = groups[1];
+  int64_t count = 0;
+  std::from_chars(groups[2].data(), groups[2].data() + groups[2].size(), count);
+  return std::max<int64_t>(count, 1);
 }
 
 std::string_view LastRewrite(std::string_view line, const Pattern& counts) {
@@ -171,8 +207,20 @@ std::vector<std::string_view> SplitJoined(std::string_view line) {
   static const Pattern joined(
       R"(.(?:Total \w+ usage >=|Output size (?:[0-9]|unknown)|Program \w+ requirement [0-9])"
       R"(|Largest program allocations in|BufferAssignment (?:OOM|stats)|Peak buffers:))");
-  if (!joined.Matches(line)) return {line};
   std::vector<std::string_view> lines;
+  // A list of statistics, a dict a device.
+  if (line.find("bytes_in_use") != std::string_view::npos) {
+    constexpr std::string_view kNextDict = "}, {";
+    for (size_t end = line.find(kNextDict); end != std::string_view::npos;
+         end = line.find(kNextDict)) {
+      lines.push_back(line.substr(0, end + 1));
+      line.remove_prefix(end + kNextDict.size() - 1);
+    }
+  }
+  if (!joined.Matches(line)) {
+    lines.push_back(line);
+    return lines;
+  }
   while (!line.empty()) {
     while (line.starts_with("\\n") || line.starts_with("\\t")) line.remove_prefix(2);
     if (line.empty()) break;

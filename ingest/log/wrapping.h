@@ -2,21 +2,27 @@
 #ifndef OOMDB_INGEST_LOG_WRAPPING_H_
 #define OOMDB_INGEST_LOG_WRAPPING_H_
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "ingest/log/origin.h"
 #include "ingest/log/patterns.h"
 
 namespace oomdb::ingest {
 
 // `line` without log stamps (absl, TensorFlow, Python, vLLM, Kubernetes, journald), the process it
-// came from (Ray, mpirun, docker), quoting, columns of line numbers, colour codes (also those whose
-// ESC byte was lost), HTML entities and bold type. Indentation goes too: wrappers lose it, so
-// nothing may depend on it.
-// `process` is set to the name of its process, where several write into one log; else empty.
-// A number alone (`3: `), which may count lines as well, has a # in front.
-std::string Unwrap(std::string_view line, std::string* process = nullptr);
+// came from (Ray, mpirun, docker, kubectl), quoting, columns of line numbers, colour codes (also
+// those whose ESC byte was lost), HTML entities, tags and bold type. Indentation goes too: wrappers
+// lose it, so nothing may depend on it.
+// `labels`: what else names the writers of this log. `origin` gets who wrote the line.
+std::string Unwrap(std::string_view line, LineLabels labels = LineLabels::kNone,
+                   Origin* origin = nullptr);
+
+// Takes the end off a line for which Ray printed one of many alike (`[repeated 7x across cluster]`):
+// how many; 1 where it says nothing of the kind.
+int64_t TakeRepeats(std::string_view* line);
 
 // What a terminal shows of a line that was rewritten with \r: the last of its texts that `counts`
 // matches, else the last.

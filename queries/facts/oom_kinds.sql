@@ -93,6 +93,8 @@ UNION ALL SELECT 'tensorflow_request_failed', 'G5', 'failure', 'run',
   'TensorFlow in the same process: a tensor that could not be allocated'
 UNION ALL SELECT 'pytorch_request_failed', 'O1', 'failure', 'run',
   'PyTorch in the same process: an allocation that failed'
+UNION ALL SELECT 'serving_memory_short', 'Q1', 'failure', 'run',
+  'a serving engine that did not start: too little memory for it, or for its KV cache'
 UNION ALL SELECT 'metal_memory_insufficient', 'X1', 'failure', 'run',
   'Metal: a command buffer for which there was not enough memory'
 UNION ALL SELECT 'gpu_shared_memory_exceeded', 'S1', 'failure', 'chip',
@@ -103,6 +105,8 @@ UNION ALL SELECT 'host_allocation_failed', 'C1', 'failure', 'host',
   'the machine''s memory: an allocation that failed'
 UNION ALL SELECT 'host_process_killed', 'C2', 'failure', 'host',
   'the machine''s memory: a process that the kernel, Slurm, Kubernetes or Ray killed'
+UNION ALL SELECT 'process_killed', 'C4', 'failure', 'host',
+  'a process that was killed with signal 9: by whom, and whether for its memory, isn''t said'
 UNION ALL SELECT 'numpy_allocation_failed', 'C3', 'failure', 'host',
   'NumPy: an array that could not be allocated'
 UNION ALL SELECT 'rematerialization_stopped', 'M1', 'remark', 'compile',
@@ -115,6 +119,10 @@ UNION ALL SELECT 'allocator_stats', 'K3', 'statistics', NULL,
   'device.memory_stats(): what an allocator holds'
 UNION ALL SELECT 'allocator_stats', 'K7', 'statistics', NULL,
   'an allocator''s statistics as Julia prints them'
+UNION ALL SELECT 'serving_memory', 'K8', 'statistics', NULL,
+  'a serving engine: what is in use of a chip''s memory, as it said last'
+UNION ALL SELECT 'allocator_stats', 'K9', 'statistics', NULL,
+  'MaxText: what is in use of a device''s memory, as it said last'
 UNION ALL SELECT 'program_sizes', 'K5', 'statistics', NULL,
   'MaxText: the sizes of a program'
 UNION ALL SELECT 'program_sizes', 'K6', 'statistics', NULL,

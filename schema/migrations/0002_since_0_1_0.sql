@@ -196,3 +196,16 @@ ALTER TABLE stored_buffers ADD COLUMN stack TEXT CHECK (stack IN ('kept', 'carri
 ALTER TABLE stored_buffers ADD COLUMN repeat_count INTEGER;
 ALTER TABLE stored_buffers ADD COLUMN score_length INTEGER;
 ALTER TABLE stored_buffers ADD COLUMN vocabulary_length INTEGER;
+
+-- Who says it, where several processes write into one log.
+ALTER TABLE oom_events ADD COLUMN rank_name TEXT;
+ALTER TABLE oom_events ADD COLUMN rank_count INTEGER;
+
+-- What the pool has free and what the device has free are two figures, and the allocator's own
+-- records of its past are kept.
+ALTER TABLE oom_events ADD COLUMN device_free_bytes INTEGER;
+ALTER TABLE oom_events ADD COLUMN device_bytes INTEGER;
+ALTER TABLE oom_events ADD COLUMN pool_bytes INTEGER;
+ALTER TABLE oom_events ADD COLUMN peak_bytes INTEGER;
+ALTER TABLE oom_events ADD COLUMN largest_request_bytes INTEGER;
+ALTER TABLE oom_events ADD COLUMN temp_unpadded_bytes INTEGER;
