@@ -45,6 +45,8 @@
 --   tensor_core_bytes: what the TensorCores need (bytes)
 --   sparse_core_bytes: what the SparseCores need (bytes)
 --   allocation_bytes: the largest single allocation that is known, else the request (bytes)
+--   fixed_bytes: arguments and results, where the compiler remarked that they are above its limit
+--     (bytes)
 --   first_bytes: bytes of the largest group of alike buffers (bytes); NULL when none is known
 --   first_padding_bytes: of these padding (bytes)
 --   temp_padding_bytes: of the temps padding (bytes); NULL when it is not known
