@@ -12,10 +12,6 @@ namespace {
 
 constexpr size_t kMaxCaptures = 16;
 
-// Whether a finding is what a person came for. Hints about a program that runs are not: the report
-// says that it is well, and lists them.
-bool IsNews(const ReportFinding& f) { return f.severity != "info" || !f.is_hint; }
-
 std::string FileName(const ReportCapture& c) {
   return Safe(std::filesystem::path(c.path).filename().string());
 }
@@ -36,80 +32,43 @@ class HeadSection : ReportPage {
   }
 
  private:
-  // What happened, in one sentence.
+  // What happened: the verdict, and one sentence.
   void Headline() {
-    const ReportFinding* worst = report_.findings.empty() ? nullptr : &report_.findings.front();
-    if (worst != nullptr && IsNews(*worst)) {
-      std::string right;
-      if (IsAboutPlan(*worst) && report_.plan->plan_bytes > report_.plan->capacity_bytes)
-        right = "short by " + HumanBytes(report_.plan->plan_bytes - *report_.plan->capacity_bytes);
-      const std::string sentence = Safe(worst->title_text);
-      const std::vector<std::string> lines =
-          Wrap(sentence, width_ - (right.empty() ? 0 : right.size() + 2));
-      const Style style = worst->severity == "error" ? Style::kRed : Style::kYellow;
-      for (size_t i = 0; i < lines.size(); ++i) Spread(lines[i], i == 0 ? right : "", style);
-      return;
+    const ReportVerdict verdict = VerdictOf(report_);
+    const ReportFinding* const worst = verdict.finding;
+    const Style style = verdict.words == "well"                          ? Style::kGreen
+                        : worst != nullptr && worst->severity == "error" ? Style::kRed
+                                                                         : Style::kYellow;
+    std::string right;
+    if (worst != nullptr && IsAboutPlan(*worst) &&
+        report_.plan->plan_bytes > report_.plan->capacity_bytes)
+      right = "short by " + HumanBytes(report_.plan->plan_bytes - *report_.plan->capacity_bytes);
+    Told(Upper(verdict.words), verdict.sentence, right, style);
+    const size_t indent = verdict.words.size();
+    for (size_t i = 1; i < verdict.unknown.size(); ++i)
+      Told(PadLeft("nor", indent), verdict.unknown[i], "", style);
+    for (const std::string& tell : verdict.tell)
+      Told(PadLeft("ask", indent), tell, "", std::nullopt);
+    for (const ReportFinding* beside : verdict.beside)
+      Told(PadLeft("but", indent), beside->title_text, "", Style::kYellow);
+  }
+
+  // A word, and beside it a text of as many lines as it takes.
+  void Told(const std::string& word, const std::string& text, const std::string& right,
+            std::optional<Style> style) {
+    const size_t indent = word.size() + 2;
+    const std::vector<std::string> lines =
+        Wrap(Safe(text), width_ - indent - (right.empty() ? 0 : right.size() + 2));
+    for (size_t i = 0; i < lines.size(); ++i) {
+      Spread((i == 0 ? word + "  " : std::string(indent, ' ')) + lines[i], i == 0 ? right : "",
+             style);
     }
-    if (shown().failed_count > 0) {
-      return Sentence(fmt::format("{} failed before launch, and no rule explains it: see RUN below",
-                                  Plural(shown().failed_count, "execution")),
-                      Style::kYellow);
-    }
-    if (!report_.plan && shown().kind == "oom_log") {
-      return Sentence(report_.logs.empty()
-                          ? "no out-of-memory error in this log"
-                          : "no failure in this log; what it says of memory is below",
-                      Style::kGreen);
-    }
-    if (!report_.plan && report_.allocators.empty() && report_.profile) {
-      const ReportProfile& profile = *report_.profile;
-      return Sentence(
-          fmt::format("{} live on the devices in {}, held as shown below",
-                      HumanBytes(profile.buffer_bytes), Plural(profile.buffer_count, "buffer")),
-          Style::kGreen);
-    }
-    if (!report_.plan) {
-      return Sentence(
-          report_.allocators.empty()
-              ? "this capture holds nothing about memory: neither a module nor an allocator"
-              : "this capture has no compiled module: there is no plan to compare with the "
-                "allocators below",
-          Style::kYellow);
-    }
-    if (shown().status != "complete" || shown().damaged) {
-      return Sentence("the capture is incomplete: what follows is what could be read",
-                      Style::kYellow);
-    }
-    const ReportPlan& plan = *report_.plan;
-    std::string sentence;
-    if (!plan.has_plan) {
-      sentence =
-          fmt::format("nothing found; the plan of {} is not in the capture", Safe(plan.Label()));
-    } else if (plan.capacity_bytes && plan.plan_bytes > *plan.capacity_bytes) {
-      // It would be a finding if it had not run: the pool grew, or the capacity is not what it is
-      // taken for.
-      return Sentence(fmt::format("{} needs {}, more than the {} of {}, and yet it ran",
-                                  Safe(plan.Label()), HumanBytes(plan.plan_bytes),
-                                  plan.capacity_source, HumanBytes(*plan.capacity_bytes)),
-                      Style::kYellow);
-    } else if (plan.capacity_bytes) {
-      sentence = fmt::format("all is well: {} needs {} of {}", Safe(plan.Label()),
-                             HumanBytes(plan.plan_bytes), HumanBytes(*plan.capacity_bytes));
-    } else {
-      sentence = fmt::format("nothing found: {} needs {}; capacity unknown: set it with --capacity",
-                             Safe(plan.Label()), HumanBytes(plan.plan_bytes));
-    }
-    Sentence(sentence, Style::kGreen);
   }
 
   // The shown plan's size against its capacity.
   bool IsAboutPlan(const ReportFinding& f) const {
     return report_.plan && f.module_id == report_.plan->module_id &&
            f.bytes == report_.plan->plan_bytes && report_.plan->capacity_bytes;
-  }
-
-  void Sentence(const std::string& text, Style style) {
-    for (const std::string& part : Wrap(text, width_)) Line(Paint(style, part, color_));
   }
 
   void Identity() {
@@ -179,10 +138,10 @@ class HeadSection : ReportPage {
       const ReportCapture& c = report_.captures[order[i]];
       const std::string name = name_of(c);
       const bool snapshot = c.kind == "device_memory_profile";
-      std::string verdict = !c.worst_title.empty()   ? Safe(c.worst_title)
-                            : c.status != "complete" ? "truncated"
-                            : snapshot               ? "what was held, by Python line"
-                                                     : "nothing found";
+      std::string verdict = c.status != "complete" ? "truncated"
+                            : snapshot             ? "what was held, by Python line"
+                                                   : VerdictOfCapture(report_, c);
+      if (!c.worst_title.empty()) verdict = Safe(c.worst_title);
       const char* mark = order[i] == report_.shown ? "▸ " : "  ";
       std::string counts = c.kind == "oom_log"    ? "error log"
                            : c.kind == "xla_dump" ? "dump"

@@ -77,6 +77,8 @@ Json ToJson(const ReportFinding& f) {
               {"device", OrNull(f.device)},
               {"module_name", OrNull(f.module_name)},
               {"bytes", Number(f.bytes, f.bytes_evidence)},
+              {"verdict", OrNull(f.verdict)},
+              {"incident_id", OrNull(f.incident_id)},
               {"items", std::move(items)},
               {"remedies", std::move(remedies)}};
 }
@@ -224,8 +226,11 @@ Json ToJson(const ReportProfile& profile) {
 
 std::string ReportJson(const Report& report) {
   const ReportCapture& shown = report.captures[report.shown];
+  const ReportVerdict verdict = VerdictOf(report);
   Json json{
       {"oomdb", {{"tool_version", kVersion}, {"schema_version", SchemaVersion()}}},
+      {"verdict", verdict.words},
+      {"headline", verdict.sentence},
       {"captures", List(report.captures, [](const ReportCapture& x) { return ToJson(x); })},
       {"findings", List(report.findings, [](const ReportFinding& x) { return ToJson(x); })},
       {"shown", {{"run", OrNull(shown.run)}, {"host", OrNull(shown.host)}, {"path", shown.path}}},
@@ -234,7 +239,9 @@ std::string ReportJson(const Report& report) {
       {"error_texts", List(report.logs, [](const ReportErrorLog& x) { return ToJson(x); })},
       {"allocators", List(report.allocators, [](const ReportAllocator& x) { return ToJson(x); })},
       {"memory_profile", report.profile ? ToJson(*report.profile) : Json(nullptr)},
-      {"quiet", report.quiet}};
+      {"quiet", report.quiet},
+      {"cannot_tell", verdict.unknown},
+      {"would_tell", verdict.tell}};
   // A capture's names may be any bytes.
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

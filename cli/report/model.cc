@@ -7,6 +7,7 @@
 #include <set>
 
 #include "cli/nearest.h"
+#include "render/units.h"
 #include "schema/query.h"
 
 namespace oomdb {
@@ -30,6 +31,7 @@ class Reader {
     if (!told) report_.allocators = ReadReportAllocators(database_, shown);
     report_.profile = ReadReportProfile(database_, report_.captures[report_.shown]);
     FindQuiet();
+    FindOpen();
     return std::move(report_);
   }
 
@@ -99,6 +101,8 @@ class Reader {
       if (f.severity == "error") ++c.error_count;
       if (f.severity == "warning") ++c.warning_count;
       if (c.worst_title.empty() && f.severity != "info") c.worst_title = f.title_text;
+      if (c.worst_verdict.empty() && f.severity != "info" && !f.is_explained)
+        c.worst_verdict = f.verdict;
     }
     for (size_t i = 0; i < report_.captures.size(); ++i) {
       const ReportCapture &c = report_.captures[i], &best = report_.captures[report_.shown];
@@ -136,6 +140,17 @@ class Reader {
         report_.run ? report_.run->devices[report_.run->shown].device_id : std::nullopt;
     report_.quiet =
         ReadReportQuiet(database_, report_.findings, capture.capture_id, *report_.plan, device);
+  }
+
+  void FindOpen() {
+    for (const Record& row : ReadView(database_, "open_questions", {}, "rule, title, tell")) {
+      if (CaptureOf(row.Integer("capture_id")) == nullptr) continue;
+      report_.open.push_back({.capture_id = row.Integer("capture_id"),
+                              .device_id = row.MaybeInteger("device_id"),
+                              .module_id = row.MaybeInteger("module_id"),
+                              .title = HumanizeSentence(row.Text("title")),
+                              .tell = HumanizeSentence(row.Text("tell"))});
+    }
   }
 
   Database& database_;

@@ -48,12 +48,14 @@ struct ReportFinding {
   std::string detail;
   std::string title_text;  // For people.
   std::string detail_text;
-  std::string brief_text = {};  // The detail without what the items list.
-  bool is_explained = false;    // Another finding says why: no more than its title is news.
+  std::string brief_text = {};   // The detail without what the items list.
+  bool is_explained = false;     // Another finding says why: no more than its title is news.
   std::optional<int64_t> device;
   std::optional<int64_t> module_id;
   std::string module_name;
   std::optional<int64_t> bytes;
+  std::string verdict = {};      // A report's first words where it leads; empty: it never does.
+  std::string incident_id = {};  // The failure that it belongs to; empty: none.
   std::string bytes_evidence = {};  // A plan is read, however its failure is known.
   std::vector<ReportItem> items = {};
   std::vector<ReportRemedy> remedies = {};
@@ -75,6 +77,7 @@ struct ReportCapture {
   int64_t largest_plan_bytes = 0;
   bool damaged = false;  // A part of it was unreadable.
   std::string worst_title = {};
+  std::string worst_verdict = {};
   // What was skipped or doubted: "warning: ..."; info is left out.
   std::vector<std::string> issues = {};
 };
@@ -208,6 +211,14 @@ struct ReportErrorLog {
   std::vector<ReportGroup> buffers;  // That the text lists, equal ones together, largest first.
 };
 
+// What can't be told for want of evidence, and what would tell.
+struct ReportOpenQuestion {
+  int64_t capture_id = 0;
+  std::optional<int64_t> device_id, module_id;
+  std::string title;  // "whether …"
+  std::string tell;
+};
+
 struct Report {
   std::vector<ReportCapture> captures;  // By run and host.
   size_t shown = 0;                     // The capture whose plan and run follow.
@@ -218,6 +229,17 @@ struct Report {
   std::vector<ReportAllocator> allocators;  // Of the shown capture, where the run tells of none.
   std::optional<ReportProfile> profile;     // The shown capture, or the one beside it.
   std::vector<std::string> quiet;           // What was looked at and found well.
+  std::vector<ReportOpenQuestion> open;     // Of all captures.
+};
+
+// What a report says first.
+struct ReportVerdict {
+  std::string words;     // As in verdict_kinds.
+  std::string sentence;  // What happened; of `can't tell` what it can't, first of `unknown`.
+  const ReportFinding* finding = nullptr;    // That it comes from, in the report.
+  std::vector<std::string> unknown;          // All that can't be told.
+  std::vector<std::string> tell;             // What would tell.
+  std::vector<const ReportFinding*> beside;  // What is wrong all the same, and no verdict.
 };
 
 struct ReportScope {
@@ -228,6 +250,10 @@ struct ReportScope {
 
 // Throws Error (kUsage) when the scope names nothing that is there; nearest names are offered.
 Report ReadReport(Database& database, const ReportScope& scope);
+
+ReportVerdict VerdictOf(const Report& report);
+// Its words alone, for the table of captures.
+std::string VerdictOfCapture(const Report& report, const ReportCapture& capture);
 
 // Its parts. Of a capture without a module, and of a module that never ran: std::nullopt.
 // `preferred`: the module to show when the scope names none and no module's last execution failed.

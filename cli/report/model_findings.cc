@@ -47,7 +47,7 @@ class Reader {
                 return key(a) < key(b);
               });
     ReadEvidence();
-    for (ReportFinding& f : findings_) f.is_explained = IsExplained(f);
+    ReadParts();
     return std::move(findings_);
   }
 
@@ -72,7 +72,9 @@ class Reader {
                     .device = row.MaybeInteger("device"),
                     .module_id = row.MaybeInteger("module_id"),
                     .module_name = row.Text("module_name"),
-                    .bytes = row.MaybeInteger("bytes")};
+                    .bytes = row.MaybeInteger("bytes"),
+                    .verdict = row.Text("verdict"),
+                    .incident_id = row.Text("incident_id")};
     f.brief_text = rule.detail.ToText(columns.Without(kListed), Units());
     f.bytes_evidence = IsSizeOfPlan(f) ? "read" : f.evidence;
     findings_.push_back(std::move(f));
@@ -118,12 +120,14 @@ class Reader {
     }
   }
 
-  bool IsExplained(const ReportFinding& f) const {
-    const std::vector<std::string>& by = Catalogue::Get().Find(f.rule)->explained_by;
-    return std::any_of(findings_.begin(), findings_.end(), [&](const ReportFinding& other) {
-      return other.module_id == f.module_id &&
-             std::find(by.begin(), by.end(), other.rule) != by.end();
-    });
+  void ReadParts() {
+    std::map<std::string, std::string> parts;
+    for (const Record& row : ReadView(database_, "incident_findings"))
+      parts[row.Text("finding_id")] = row.Text("part");
+    for (ReportFinding& f : findings_) {
+      const std::string& part = parts[f.finding_id];
+      f.is_explained = part == "part" || part == "symptom";
+    }
   }
 
   Database& database_;

@@ -1,6 +1,8 @@
 -- id: compile_oom
 -- title: The compiler rejected the program: it does not fit
 -- rank: 20
+-- verdict: did not compile
+-- incident: device
 -- asks: Did a compile stop because the program needs more device memory than there is?
 -- needs: the compiler's error log; a dump of the same compile in the same run adds op names and
 --   Python lines

@@ -1,6 +1,8 @@
 -- id: host_skew
 -- title: One host of a job stands out
 -- rank: 10
+-- verdict: odd host
+-- incident: device
 -- asks: Does a host or a device of a run use, keep or wait for more memory than its peers, or have
 --   less of it?
 -- needs: allocator events of two hosts of a run, or of three devices of its one host

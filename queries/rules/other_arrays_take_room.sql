@@ -1,6 +1,8 @@
 -- id: other_arrays_take_room
 -- title: The step would fit, but other arrays are on the device
 -- rank: 80
+-- verdict: other arrays
+-- incident: device
 -- asks: Did an execution fail whose plan alone would fit, because of what else was in use at its
 --   start?
 -- needs: allocator events, a plan, and an execution that failed before launch

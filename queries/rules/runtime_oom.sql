@@ -1,6 +1,10 @@
 -- id: runtime_oom
 -- title: An allocation failed while the program ran
 -- rank: 30
+-- incident: device
+-- explained by: step_does_not_fit, grows_per_execution, other_arrays_take_room, fragmentation,
+--   no_donation
+-- symptom: yes
 -- asks: Which device allocation failed, by the error log, and what was in the way?
 -- needs: the run time's error log; an allocator's dump or a plan of the same run adds who holds the
 --   memory

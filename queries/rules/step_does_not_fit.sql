@@ -1,7 +1,9 @@
 -- id: step_does_not_fit
 -- title: The step itself does not fit
 -- rank: 60
--- explained by: compile_oom
+-- verdict: too large
+-- incident: device
+-- explained by: compile_oom, no_donation
 -- asks: Is the plan of a module larger than what its device may use, and did it never launch?
 -- needs: a plan with a buffer assignment, and a capacity (allocator events, an error log,
 --   --capacity)
@@ -97,3 +99,22 @@ CREATE VIEW step_does_not_fit_quiet AS
 SELECT d.capture_id, d.device_id, d.module_id
 FROM module_devices d
 WHERE d.plan_bytes <= d.capacity_bytes;
+
+-- title: Plans of which nobody knows whether they fit
+-- words title by reason:
+--   no_plan: whether {label} fits: its plan is not in the capture
+--   no_capacity: whether {label} fits: it needs {plan_bytes:bytes}, and what the device may use is
+--     not known
+-- words tell by reason:
+--   no_plan: XLA_FLAGS='--xla_dump_to=DIR --xla_dump_hlo_as_proto' when it runs, then report DIR
+--   no_capacity: --capacity SIZE (as in --capacity 80GiB)
+CREATE VIEW step_does_not_fit_open AS
+SELECT
+  d.capture_id,
+  d.device_id,
+  d.module_id,
+  d.label,
+  d.plan_bytes,
+  CASE WHEN d.plan_bytes IS NULL THEN 'no_plan' ELSE 'no_capacity' END AS reason
+FROM module_devices d
+WHERE d.launched_count = 0 AND (d.plan_bytes IS NULL OR d.capacity_bytes IS NULL);
