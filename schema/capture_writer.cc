@@ -189,6 +189,7 @@ void CaptureWriter::Add(const ModuleFact& fact) {
       {"name", CleanText(fact.name)},
       {"fingerprint", TextOrNull(fact.hlo_hash)},
       {"platform", TextOrNull(fact.platform)},
+      {"target", TextOrNull(fact.target)},
       {"execution_count", fact.execution_count},
   });
 }

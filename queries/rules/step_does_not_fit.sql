@@ -6,7 +6,7 @@
 -- explained by: compile_oom, no_donation
 -- asks: Is the plan of a module larger than what its device may use, and did it never launch?
 -- needs: a plan with a buffer assignment, and a capacity (allocator events, an error log,
---   --capacity)
+--   --capacity); without one, a plan larger than any device of its target
 -- tags: oom, plan, capacity
 -- severity: error when an execution of it failed, warning when it never ran
 -- cause: The compiled step needs more memory at once than the pool holds. Nothing else has to be on
@@ -21,6 +21,7 @@
 --   error log: the device has {capacity_bytes:bytes} (error log)
 --   setting: the capacity was set to {capacity_bytes:bytes}
 --   device memory: the device has {capacity_bytes:bytes}
+--   largest device: no [{target} ]device has more than {capacity_bytes:bytes}
 -- says: {label} does not fit: it needs {bytes:bytes}, {capacity_known}
 -- detail: Short by {short_bytes:bytes} (plan read, capacity {capacity_evidence}).
 --   (any_failed?{failed_count:n} of {execution_count:n} executions failed before launch (measured).
@@ -37,7 +38,8 @@
 --   bytes: what the module needs: its plan (bytes)
 --   label: the module with its program id
 --   capacity_bytes: what the device may use (bytes)
---   capacity_source: pool, error log, setting or device memory
+--   capacity_source: pool, error log, setting, device memory or largest device
+--   target: what the module was compiled for; NULL: unknown
 --   capacity_evidence: measured, read or inferred
 --   short_bytes: what is missing (bytes)
 --   execution_count: executions on this device

@@ -57,3 +57,6 @@ UPDATE oom_events SET kind = CASE form
   WHEN 'K6' THEN 'program_sizes'
   ELSE form
 END;
+
+-- What a module was compiled for says how much memory its device has at most.
+ALTER TABLE stored_modules ADD COLUMN target TEXT;
