@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace oomdb {
+namespace oomdb::queries {
 namespace {
 
 std::string Quote(std::string_view text) {
@@ -437,4 +437,4 @@ std::vector<CatalogueEntry> GeneratedViews(const std::vector<CatalogueEntry>& en
   return views;
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::queries

@@ -7,18 +7,18 @@
 #include "cli/report/page.h"
 #include "render/units.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 namespace {
 
 constexpr size_t kMaxCaptures = 16;
 
 std::string FileName(const ReportCapture& c) {
-  return Safe(std::filesystem::path(c.path).filename().string());
+  return render::Safe(std::filesystem::path(c.path).filename().string());
 }
 
 std::string NameOf(const ReportCapture& c) {
-  if (c.run.empty() && c.host.empty()) return Safe(c.path);
-  return Safe(c.host.empty() ? c.run : c.run + " / " + c.host);
+  if (c.run.empty() && c.host.empty()) return render::Safe(c.path);
+  return render::Safe(c.host.empty() ? c.run : c.run + " / " + c.host);
 }
 
 class HeadSection : ReportPage {
@@ -36,29 +36,31 @@ class HeadSection : ReportPage {
   void Headline() {
     const ReportVerdict verdict = VerdictOf(report_);
     const ReportFinding* const worst = verdict.finding;
-    const Style style = verdict.words == "well"                          ? Style::kGreen
-                        : worst != nullptr && worst->severity == "error" ? Style::kRed
-                                                                         : Style::kYellow;
+    const render::Style style = verdict.words == "well" ? render::Style::kGreen
+                                : worst != nullptr && worst->severity == "error"
+                                    ? render::Style::kRed
+                                    : render::Style::kYellow;
     std::string right;
     if (worst != nullptr && IsAboutPlan(*worst) &&
         report_.plan->plan_bytes > report_.plan->capacity_bytes)
-      right = "short by " + HumanBytes(report_.plan->plan_bytes - *report_.plan->capacity_bytes);
-    Told(Upper(verdict.words), verdict.sentence, right, style);
+      right = "short by " +
+              render::HumanBytes(report_.plan->plan_bytes - *report_.plan->capacity_bytes);
+    Told(render::Upper(verdict.words), verdict.sentence, right, style);
     const size_t indent = verdict.words.size();
     for (size_t i = 1; i < verdict.unknown.size(); ++i)
-      Told(PadLeft("nor", indent), verdict.unknown[i], "", style);
+      Told(render::PadLeft("nor", indent), verdict.unknown[i], "", style);
     for (const std::string& tell : verdict.tell)
-      Told(PadLeft("ask", indent), tell, "", std::nullopt);
+      Told(render::PadLeft("ask", indent), tell, "", std::nullopt);
     for (const ReportFinding* beside : verdict.beside)
-      Told(PadLeft("but", indent), beside->title_text, "", Style::kYellow);
+      Told(render::PadLeft("but", indent), beside->title_text, "", render::Style::kYellow);
   }
 
   // A word, and beside it a text of as many lines as it takes.
   void Told(const std::string& word, const std::string& text, const std::string& right,
-            std::optional<Style> style) {
+            std::optional<render::Style> style) {
     const size_t indent = word.size() + 2;
     const std::vector<std::string> lines =
-        Wrap(Safe(text), width_ - indent - (right.empty() ? 0 : right.size() + 2));
+        render::Wrap(render::Safe(text), width_ - indent - (right.empty() ? 0 : right.size() + 2));
     for (size_t i = 0; i < lines.size(); ++i) {
       Spread((i == 0 ? word + "  " : std::string(indent, ' ')) + lines[i], i == 0 ? right : "",
              style);
@@ -73,14 +75,14 @@ class HeadSection : ReportPage {
 
   void Identity() {
     const ReportCapture& c = shown();
-    std::string line = Safe(c.run.empty() ? c.path : c.run);
-    if (!c.host.empty()) line += " / " + Safe(c.host);
+    std::string line = render::Safe(c.run.empty() ? c.path : c.run);
+    if (!c.host.empty()) line += " / " + render::Safe(c.host);
     if (c.device_count > 0) {
-      line += fmt::format(" · {} {}{}", c.device_count, Upper(c.device_kind),
+      line += fmt::format(" · {} {}{}", c.device_count, render::Upper(c.device_kind),
                           c.device_count == 1 ? "" : "s");
     }
     if (c.execution_count == 0 && c.module_count > 0)
-      line += " · " + Plural(c.module_count, "module");
+      line += " · " + render::Plural(c.module_count, "module");
     if (c.module_count > 0) line += " · plan read";
     if (c.kind == "oom_log") {
       line += " · " + (c.path == "-" ? std::string("standard input") : "error log " + FileName(c));
@@ -94,15 +96,16 @@ class HeadSection : ReportPage {
       line += c.status == "complete" ? " · no allocator events"
                                      : " · no allocator events in what could be read";
     }
-    if (c.duration_ns && *c.duration_ns > 0) line += " over " + HumanNanoseconds(*c.duration_ns);
-    if (c.execution_count > 0) line += " · " + Plural(c.execution_count, "execution");
+    if (c.duration_ns && *c.duration_ns > 0)
+      line += " over " + render::HumanNanoseconds(*c.duration_ns);
+    if (c.execution_count > 0) line += " · " + render::Plural(c.execution_count, "execution");
     if (c.failed_count > 0) line += fmt::format(", {} failed before launch", c.failed_count);
     if (c.status != "complete") line += " · TRUNCATED";
-    for (const std::string& part : Wrap(line, width_)) Line(part);
+    for (const std::string& part : render::Wrap(line, width_)) Line(part);
     constexpr size_t kMaxIssues = 3;
     for (size_t i = 0; i < std::min(c.issues.size(), kMaxIssues); ++i) {
-      for (const std::string& part : Wrap("! " + Safe(c.issues[i]), width_))
-        Line(Paint(Style::kYellow, part, color_));
+      for (const std::string& part : render::Wrap("! " + render::Safe(c.issues[i]), width_))
+        Line(render::Paint(render::Style::kYellow, part, color_));
     }
     if (c.issues.size() > kMaxIssues)
       Line(fmt::format("! {} more in ingest_issues", c.issues.size() - kMaxIssues));
@@ -121,7 +124,7 @@ class HeadSection : ReportPage {
       return FileName(c);
     };
     for (const ReportCapture& c : report_.captures) {
-      name_width = std::max(name_width, DisplayWidth(name_of(c)));
+      name_width = std::max(name_width, render::DisplayWidth(name_of(c)));
     }
     name_width = std::min<size_t>(name_width, 40);
     // The worst first where they are many.
@@ -141,24 +144,25 @@ class HeadSection : ReportPage {
       std::string verdict = c.status != "complete" ? "truncated"
                             : snapshot             ? "what was held, by Python line"
                                                    : VerdictOfCapture(report_, c);
-      if (!c.worst_title.empty()) verdict = Safe(c.worst_title);
+      if (!c.worst_title.empty()) verdict = render::Safe(c.worst_title);
       const char* mark = order[i] == report_.shown ? "▸ " : "  ";
       std::string counts = c.kind == "oom_log"    ? "error log"
                            : c.kind == "xla_dump" ? "dump"
                            : snapshot             ? "memory profile"
                                                   : fmt::format("{:>5} exec", c.execution_count);
       if (c.failed_count > 0) counts += fmt::format(", {} failed", c.failed_count);
-      const std::string line =
-          fmt::format("{}{}  {}  {}", mark, PadRight(Truncate(name, name_width), name_width),
-                      PadRight(counts, 20), verdict);
-      const std::string cut = Truncate(line, width_);
-      Line(c.error_count > 0     ? Paint(Style::kRed, cut, color_)
-           : c.warning_count > 0 ? Paint(Style::kYellow, cut, color_)
+      const std::string line = fmt::format(
+          "{}{}  {}  {}", mark, render::PadRight(render::Truncate(name, name_width), name_width),
+          render::PadRight(counts, 20), verdict);
+      const std::string cut = render::Truncate(line, width_);
+      Line(c.error_count > 0     ? render::Paint(render::Style::kRed, cut, color_)
+           : c.warning_count > 0 ? render::Paint(render::Style::kYellow, cut, color_)
                                  : cut);
     }
     if (order.size() > kMaxCaptures) Line(fmt::format("  … {} more", order.size() - kMaxCaptures));
-    Line(fmt::format("below: {} (--run, --host choose another)",
-                     Safe(shown().run + (shown().host.empty() ? "" : " / " + shown().host))));
+    Line(fmt::format(
+        "below: {} (--run, --host choose another)",
+        render::Safe(shown().run + (shown().host.empty() ? "" : " / " + shown().host))));
   }
 };
 
@@ -166,4 +170,4 @@ class HeadSection : ReportPage {
 
 void WriteHeadSection(const ReportPage& page) { HeadSection(page).Write(); }
 
-}  // namespace oomdb
+}  // namespace oomdb::cli

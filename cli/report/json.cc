@@ -4,7 +4,7 @@
 #include "schema/migrations.h"
 #include "schema/version.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -228,7 +228,7 @@ std::string ReportJson(const Report& report) {
   const ReportCapture& shown = report.captures[report.shown];
   const ReportVerdict verdict = VerdictOf(report);
   Json json{
-      {"oomdb", {{"tool_version", kVersion}, {"schema_version", SchemaVersion()}}},
+      {"oomdb", {{"tool_version", schema::kVersion}, {"schema_version", schema::SchemaVersion()}}},
       {"verdict", verdict.words},
       {"headline", verdict.sentence},
       {"captures", List(report.captures, [](const ReportCapture& x) { return ToJson(x); })},
@@ -246,4 +246,4 @@ std::string ReportJson(const Report& report) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::cli

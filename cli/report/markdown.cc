@@ -5,13 +5,13 @@
 #include "render/units.h"
 #include "render/words.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 namespace {
 
 // What would be markup in Markdown or HTML is escaped: names come from a capture.
 std::string Escape(std::string_view text) {
   std::string escaped;
-  for (const char c : Sanitize(text)) {
+  for (const char c : render::Sanitize(text)) {
     if (c == '<') {
       escaped += "&lt;";
     } else if (c == '&') {
@@ -24,9 +24,11 @@ std::string Escape(std::string_view text) {
   return escaped;
 }
 
-std::string Sentence(std::string_view text) { return Escape(HumanizeSentence(text)); }
+std::string Sentence(std::string_view text) { return Escape(render::HumanizeSentence(text)); }
 
-std::string Size(const std::optional<int64_t>& bytes) { return bytes ? HumanBytes(*bytes) : ""; }
+std::string Size(const std::optional<int64_t>& bytes) {
+  return bytes ? render::HumanBytes(*bytes) : "";
+}
 
 std::string Name(const std::string& run, const std::string& host) {
   return Escape(host.empty() ? run : run + " / " + host);
@@ -44,7 +46,8 @@ std::string Fence(const std::string& text) {
 std::string ReportMarkdown(const Report& report, const ReportStyle& style) {
   const ReportCapture& shown = report.captures[report.shown];
   const ReportVerdict verdict = VerdictOf(report);
-  std::string out = fmt::format("# {}: {}\n\n", Upper(verdict.words), Escape(verdict.sentence));
+  std::string out =
+      fmt::format("# {}: {}\n\n", render::Upper(verdict.words), Escape(verdict.sentence));
   for (const std::string& tell : verdict.tell) out += fmt::format("ask: {}\n\n", Escape(tell));
   out += fmt::format("{} · {}", Name(shown.run, shown.host), shown.status);
   if (shown.execution_count > 0)
@@ -80,4 +83,4 @@ std::string ReportMarkdown(const Report& report, const ReportStyle& style) {
   return out + "\n" + fence + "text\n" + text + fence + "\n";
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::cli

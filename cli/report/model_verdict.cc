@@ -6,7 +6,7 @@
 #include "render/units.h"
 #include "render/words.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 namespace {
 
 constexpr char kCantTell[] = "can't tell";
@@ -28,7 +28,7 @@ std::string Doubt(const Report& report) {
   const ReportCapture& shown = report.captures[report.shown];
   if (shown.failed_count > 0) {
     return fmt::format("why {} failed before launch: no rule explains it, see RUN below",
-                       Plural(shown.failed_count, "execution"));
+                       render::Plural(shown.failed_count, "execution"));
   }
   if (shown.status != "complete" || shown.damaged)
     return "how it ended: the capture is incomplete, what follows is what could be read";
@@ -40,8 +40,8 @@ std::string Doubt(const Report& report) {
     }
     if (report.allocators.empty() && report.profile) {
       return fmt::format("more than what was held: {} live on the devices in {}",
-                         HumanBytes(report.profile->buffer_bytes),
-                         Plural(report.profile->buffer_count, "buffer"));
+                         render::HumanBytes(report.profile->buffer_bytes),
+                         render::Plural(report.profile->buffer_count, "buffer"));
     }
     return report.allocators.empty()
                ? "anything: this capture holds nothing about memory, neither a module nor an "
@@ -53,27 +53,28 @@ std::string Doubt(const Report& report) {
   if (plan.capacity_bytes && plan.plan_bytes > *plan.capacity_bytes) {
     // It would be a finding if it had not run: the pool grew, or the capacity is another.
     return fmt::format("what {} may use: it needs {}, more than the {} of {}, and yet it ran",
-                       plan.Label(), HumanBytes(plan.plan_bytes), plan.capacity_source,
-                       HumanBytes(*plan.capacity_bytes));
+                       plan.Label(), render::HumanBytes(plan.plan_bytes), plan.capacity_source,
+                       render::HumanBytes(*plan.capacity_bytes));
   }
   if (report.quiet.empty() && report.open.empty()) {
     return plan.capacity_bytes
                ? fmt::format("how {} runs: it needs {} of {}, and no execution is in the capture",
-                             plan.Label(), HumanBytes(plan.plan_bytes),
-                             HumanBytes(*plan.capacity_bytes))
+                             plan.Label(), render::HumanBytes(plan.plan_bytes),
+                             render::HumanBytes(*plan.capacity_bytes))
                : fmt::format(
                      "whether {} fits: it needs {}; capacity unknown: set it with "
                      "--capacity",
-                     plan.Label(), HumanBytes(plan.plan_bytes));
+                     plan.Label(), render::HumanBytes(plan.plan_bytes));
   }
   return "";
 }
 
 std::string WhatIsWell(const ReportPlan& plan) {
   if (!plan.capacity_bytes)
-    return fmt::format("{} needs {}, and it ran", plan.Label(), HumanBytes(plan.plan_bytes));
-  return fmt::format("{} needs {} of {}", plan.Label(), HumanBytes(plan.plan_bytes),
-                     HumanBytes(*plan.capacity_bytes));
+    return fmt::format("{} needs {}, and it ran", plan.Label(),
+                       render::HumanBytes(plan.plan_bytes));
+  return fmt::format("{} needs {} of {}", plan.Label(), render::HumanBytes(plan.plan_bytes),
+                     render::HumanBytes(*plan.capacity_bytes));
 }
 
 }  // namespace
@@ -121,4 +122,4 @@ std::string VerdictOfCapture(const Report& report, const ReportCapture& capture)
   return whole && !open ? "well" : kCantTell;
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::cli

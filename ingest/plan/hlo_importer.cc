@@ -14,7 +14,7 @@
 #include "ingest/plan/target.h"
 #include "ingest/source/naming.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 std::string_view BaseName(std::string_view path) {
@@ -143,4 +143,4 @@ void ImportHlo(const Source& source, const ImportOptions&, FactSink& sink) {
   sink.Add(module);
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest

@@ -5,7 +5,7 @@
 
 #include "base/ascii.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 std::string Lower(std::string_view text) {
@@ -56,4 +56,4 @@ std::string TargetOfDevice(std::string_view device_name) {
   return std::string("tpu_v") + generation + std::string(version);
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest

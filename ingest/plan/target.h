@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 // By what follows the module's name in the name of a dumped file, as in
 // module_0001.jit_f.sm_8.0_gpu_after_optimizations.hlo.pb; empty: it doesn't say.
@@ -15,6 +15,6 @@ std::string TargetOfFile(std::string_view file_name, std::string_view module_nam
 // By the name of a device, "TPU v5 lite"; empty: it doesn't say.
 std::string TargetOfDevice(std::string_view device_name);
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest
 
 #endif  // OOMDB_INGEST_PLAN_TARGET_H_

@@ -6,7 +6,7 @@
 #include "ingest/plan/target.h"
 #include "ingest/xplane/host_event_emitter.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 constexpr std::string_view kBeforeCapture = "allocated before the capture began";
@@ -298,4 +298,4 @@ void EmitFacts(const Source& source, const CaptureContent& content, const Import
   Emitter(source, content, sink).Run(options);
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest
