@@ -23,8 +23,9 @@
 //   -- says: TEMPLATE        the column title of its findings (queries/words.h has the grammar)
 //   -- detail: TEMPLATE      their column detail
 // and may say:
-//   -- verdict: WORDS        a report's first words where this leads (facts/verdict_kinds.sql); a
-//   --   rule whose findings differ has a column verdict instead; without either it never leads
+//   -- verdict: WORDS        a report's first words where this leads (facts/verdict_kinds.sql). A
+//   --   rule whose findings differ has a column `verdict`, which goes before this line where it is
+//   --   not NULL; without either it never leads
 //   -- incident: NAME        the failure that findings of one run and module belong to; rules that
 //   --   explain one another share it. By default each rule is one of its own
 //   -- symptom: yes          explained, it says how a failure was seen, not what it is made of

@@ -55,8 +55,9 @@ bool HasColumn(const CatalogueEntry& rule, std::string_view name) {
 }
 
 std::string Verdict(const CatalogueEntry& rule) {
-  if (HasColumn(rule, "verdict")) return "verdict";
-  return rule.verdict.empty() ? "CAST(NULL AS VARCHAR(20))" : Quote(rule.verdict);
+  const std::string usual =
+      rule.verdict.empty() ? "CAST(NULL AS VARCHAR(20))" : Quote(rule.verdict);
+  return HasColumn(rule, "verdict") ? fmt::format("COALESCE(verdict, {})", usual) : usual;
 }
 
 // One failure is one incident, on however many hosts and devices of the run it shows. What no

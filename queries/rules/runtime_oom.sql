@@ -1,6 +1,7 @@
 -- id: runtime_oom
 -- title: An allocation failed while the program ran
 -- rank: 30
+-- verdict: pool full
 -- incident: device
 -- explained by: step_does_not_fit, grows_per_execution, other_arrays_take_room, fragmentation,
 --   no_donation
@@ -19,6 +20,16 @@
 --   pieces, see the rule fragmentation.
 -- next: oomdb query --db oom.db "SELECT label, bytes, count FROM finding_items WHERE finding_id
 --   LIKE 'runtime_oom%'"
+-- words verdict by branch:
+--   outside_pool: outside the pool
+--   ungrown: outside the pool
+--   absurd: too large
+--   remat_contradicted: too large
+--   equal_chunks: leak
+--   program_load: other arrays
+--   second_copy: second copy
+--   outputs: too large
+--   temps: too large
 -- words what by story:
 --   held: [{allocator}](poolless?The device) held {used_bytes:bytes}[ of {capacity_bytes:bytes}]
 --   ran_out: [{module_name}](nameless?[{allocator}](poolless?The program)) ran out of device memory
@@ -53,6 +64,7 @@
 --   module_name: its name, by the error log or by the match
 --   execution_id: NULL: an error log knows nothing of executions
 --   bytes: the request that failed (bytes)
+--   verdict: what that makes of it; NULL: the rule's own
 --   story: held (no request is known), ran_out (its size is not), or request
 --   reason: what the title gives as the reason: victim, absurd, equal_chunks or free; NULL: none
 --   branch: absurd, victim, equal_chunks, outputs, temps, shortage or unlisted
