@@ -330,6 +330,12 @@ void CaptureWriter::Add(const ingest::OomEventFact& fact) {
       {"fragmentation_bytes", fact.fragmentation_bytes},
       {"tensor_core_bytes", fact.tensor_core_bytes},
       {"sparse_core_bytes", fact.sparse_core_bytes},
+      {"device_free_bytes", fact.device_free_bytes},
+      {"device_bytes", fact.device_bytes},
+      {"pool_bytes", fact.pool_bytes},
+      {"peak_bytes", fact.peak_bytes},
+      {"largest_request_bytes", fact.largest_request_bytes},
+      {"temp_unpadded_bytes", fact.temp_unpadded_bytes},
       {"repeat_count", fact.repeat_count},
       {"message", TextOrNull(fact.message)},
   });

@@ -344,8 +344,14 @@ CREATE TABLE oom_events (
   requested_bytes INTEGER, capacity_bytes INTEGER, used_bytes INTEGER, exceeded_bytes INTEGER, -- as printed
   total_bytes INTEGER, reserved_bytes INTEGER, program_bytes INTEGER, arguments_bytes INTEGER, -- as printed
   temp_bytes INTEGER, output_bytes INTEGER, alias_bytes INTEGER, constant_bytes INTEGER, -- as printed
-  free_bytes INTEGER, largest_free_bytes INTEGER, fragmentation_bytes INTEGER, -- as printed, or limit - in use
+  free_bytes INTEGER, largest_free_bytes INTEGER, fragmentation_bytes INTEGER, -- of the pool: as printed, or what it holds or may hold, less what is in use; the device's where nothing tells of a pool
   tensor_core_bytes INTEGER, sparse_core_bytes INTEGER, -- as printed: what each kind of core needs
+  device_free_bytes INTEGER, -- free on the device, outside the allocator's pool
+  device_bytes INTEGER,     -- the device's memory as a whole
+  pool_bytes INTEGER,       -- what the allocator's pool holds, in use or free; it may hold more: capacity_bytes
+  peak_bytes INTEGER,       -- most that was ever in use
+  largest_request_bytes INTEGER, -- largest request that the allocator ever got
+  temp_unpadded_bytes INTEGER, -- the temps without the padding of the tiles
   repeat_count INTEGER NOT NULL DEFAULT 1, -- how often the log prints it
   message TEXT              -- the line, without time stamp and other wrapping
 ) STRICT;

@@ -13,13 +13,18 @@ struct NumberWords {
 };
 constexpr auto kNumbers = std::to_array<NumberWords>({
     {"used_bytes", "in use", ""},
+    {"peak_bytes", "peak", "the most that was ever in use"},
+    {"pool_bytes", "pool", "what the allocator holds, in use or free"},
     {"free_bytes", "free", ""},
     {"largest_free_bytes", "largest", "the largest free block"},
+    {"device_bytes", "device", "the memory of the device"},
+    {"device_free_bytes", "free there", "on the device, outside of the pool"},
     {"total_bytes", "total", "of the program"},
     {"arguments_bytes", "arguments", "parameters and inputs"},
     {"output_bytes", "outputs", ""},
     {"alias_bytes", "aliased", "outputs in the memory of arguments"},
     {"temp_bytes", "temps", ""},
+    {"temp_unpadded_bytes", "unpadded", "the temps without the padding of the tiles"},
     {"constant_bytes", "constants", ""},
     {"reserved_bytes", "reserved", "by the system"},
     {"fragmentation_bytes", "unused", "fragmentation within the temps"},

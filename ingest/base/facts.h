@@ -148,8 +148,14 @@ struct OomEventFact {
   MaybeInt fragmentation_bytes;
   MaybeInt tensor_core_bytes;
   MaybeInt sparse_core_bytes;
-  int64_t repeat_count = 1;  // How often the log prints it.
-  std::string message;       // The line, without what wraps it.
+  MaybeInt device_free_bytes;  // Outside the allocator's pool.
+  MaybeInt device_bytes;       // The device's memory as a whole.
+  MaybeInt pool_bytes;         // What the allocator's pool holds, in use or free.
+  MaybeInt peak_bytes;         // Most that was ever in use.
+  MaybeInt largest_request_bytes;
+  MaybeInt temp_unpadded_bytes;  // The temps without the padding of the tiles.
+  int64_t repeat_count = 1;      // How often the log prints it.
+  std::string message;           // The line, without what wraps it.
 };
 
 // A buffer that an error log lists.

@@ -25,7 +25,7 @@ std::string_view Words(std::string_view message) {
 std::string Figures(OomEvent& event) {
   const OomEventFact& fact = event.fact;
   std::string key = fact.form + '|' + fact.memory_space + '|' + fact.allocator;
-  for (int i = static_cast<int>(Field::kRequested); i <= static_cast<int>(Field::kSparseCore);
+  for (int i = static_cast<int>(Field::kRequested); i <= static_cast<int>(Field::kTempUnpadded);
        ++i) {
     const MaybeInt* const bytes = event.Bytes(static_cast<Field>(i));
     key += '|';

@@ -15,7 +15,8 @@ constexpr Form kForms[] = {
      kFatal,
      "vmem",
      "Scoped allocation with size",
-     R"((?:memory space (\w+) while allocating on stack for %?([\w.-]+)(?: = (\S+))?.*?)?)"
+     R"((?:memory space (\w+) while allocating on stack for %?([\w.-]+))"
+     R"((?: = (\((?:[^()]|\([^()]*\))*\)|\S+))?.*?)?)"
      R"(Scoped allocation with size {H} and limit {H} exceeded scoped \w+ limit by {H})",
      {kSpace, kLabel, kShape, kRequested, kCapacity, kExceeded}},
     {"V2",
@@ -23,7 +24,8 @@ constexpr Form kForms[] = {
      kFatal,
      "vmem",
      "while allocating on stack for",
-     R"(memory space (\w+) while allocating on stack for %?([\w.-]+)(?: = (\S+))?)",
+     R"(memory space (\w+) while allocating on stack for %?([\w.-]+))"
+     R"((?: = (\((?:[^()]|\([^()]*\))*\)|\S+))?)",
      {kSpace, kLabel, kShape}},
     {"T1",
      kTpuCompile,
@@ -152,11 +154,19 @@ constexpr Form kForms[] = {
      R"((?:.*larger host memory than the default ([0-9.]+ ?[KMGT]i?B))?)",
      {kRequested, kAllocator, kNone, kCapacity}},
     {"H1",
-     kOther,
+     kBackOff,
      kUnknown,
      "host",
      "could not allocate pinned host memory",
      R"(could not allocate pinned host memory of size: {H})",
+     {kRequested}},
+    // Since 2025: the pool asks the driver for less, and goes on.
+    {"H1",
+     kBackOff,
+     kAdvice,
+     "host",
+     "could not allocate pinned host of size",
+     R"(could not allocate pinned host of size: {H})",
      {kRequested}},
     {"H1",
      kBackOff,

@@ -11,12 +11,13 @@
 namespace oomdb::ingest {
 namespace {
 
-constexpr std::array kByteFields = {Field::kRequested,  Field::kCapacity,    Field::kUsed,
-                                    Field::kExceeded,   Field::kTotal,       Field::kReserved,
-                                    Field::kProgram,    Field::kArguments,   Field::kTemp,
-                                    Field::kOutput,     Field::kAlias,       Field::kConstant,
-                                    Field::kFree,       Field::kLargestFree, Field::kFragmentation,
-                                    Field::kTensorCore, Field::kSparseCore};
+constexpr std::array kByteFields = {
+    Field::kRequested,  Field::kCapacity,       Field::kUsed,          Field::kExceeded,
+    Field::kTotal,      Field::kReserved,       Field::kProgram,       Field::kArguments,
+    Field::kTemp,       Field::kOutput,         Field::kAlias,         Field::kConstant,
+    Field::kFree,       Field::kLargestFree,    Field::kFragmentation, Field::kTensorCore,
+    Field::kSparseCore, Field::kDeviceFree,     Field::kDeviceMemory,  Field::kPool,
+    Field::kPeak,       Field::kLargestRequest, Field::kTempUnpadded};
 
 MaybeInt Number(std::string_view digits) {
   int64_t value = 0;
@@ -55,6 +56,28 @@ std::string_view Quoted(std::string_view text, std::string_view key) {
     if (after.empty() || after.front() == '}' || key_follows) break;
   }
   return text.substr(0, end);
+}
+
+// Until 2023 JAX wrote an operation's parameters behind its name: `reduce_window[padding=((0, 0))]`.
+// The name alone says which operation it is. A scope of the user's such as `block[3]` stays.
+std::string WithoutParameters(std::string_view name) {
+  std::string plain;
+  while (!name.empty()) {
+    const size_t open = std::min(name.find('['), name.size());
+    plain += name.substr(0, open);
+    name.remove_prefix(open);
+    size_t depth = 0, end = 0;
+    while (end < name.size()) {
+      if (name[end] == '[') ++depth;
+      if (name[end] == ']') --depth;
+      ++end;
+      if (depth == 0) break;
+    }
+    const std::string_view bracket = name.substr(0, end);
+    if (bracket.find('=') == std::string_view::npos) plain += bracket;
+    name.remove_prefix(end);
+  }
+  return plain;
 }
 
 }  // namespace
@@ -101,7 +124,7 @@ std::string SpaceName(std::string_view printed) {
 }
 
 void ReadOperator(std::string_view metadata, OomBufferFact* buffer) {
-  buffer->op_name = Quoted(metadata, "op_name=");
+  buffer->op_name = WithoutParameters(Quoted(metadata, "op_name="));
   buffer->source_file = Quoted(metadata, "source_file=");
   constexpr std::string_view kLine = "source_line=";
   if (const size_t line = metadata.rfind(kLine); line != std::string_view::npos)
@@ -144,6 +167,18 @@ MaybeInt* OomEvent::Bytes(Field field) {
       return &fact.tensor_core_bytes;
     case Field::kSparseCore:
       return &fact.sparse_core_bytes;
+    case Field::kDeviceFree:
+      return &fact.device_free_bytes;
+    case Field::kDeviceMemory:
+      return &fact.device_bytes;
+    case Field::kPool:
+      return &fact.pool_bytes;
+    case Field::kPeak:
+      return &fact.peak_bytes;
+    case Field::kLargestRequest:
+      return &fact.largest_request_bytes;
+    case Field::kTempUnpadded:
+      return &fact.temp_unpadded_bytes;
     default:
       return nullptr;
   }

@@ -1,6 +1,7 @@
 #include "ingest/log/tpu_report.h"
 
 #include <algorithm>
+#include <charconv>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,7 +20,9 @@ struct ReportPatterns {
   Pattern output{
       R"((?:.*\d[KMGTPE]?B?)?Output size (?:{H}(?: \([^)]*\))?(?:; shares {H} with arguments)?|unknown))"};
   Pattern program{R"(Program (\w+) requirement (?:{H}|unknown))"};
-  Pattern kind{R"(([A-Za-z][A-Za-z ]*?)\s+{U}(?: \(.*?% fragmentation \({H}\))?)"};
+  Pattern kind{
+      R"(([A-Za-z][A-Za-z ]*?)\s+{U}(?: \((?:([0-9.]+)% utilization(?:: Unpadded \({H}\))?)?)"
+      R"((?:.*?% fragmentation \({H}\))?)?)"};
   Pattern largest{R"(Largest program allocations in (\w+))"};
   Pattern size{R"([0-9]+\. Size: {H})"};
   Pattern operation{R"(Operator: (.*))"};
@@ -128,12 +131,26 @@ class TpuReport : public Block {
     if (!ReportForms().kind.Starts(line, &g)) return false;
     if (g[1] == "HLO temp") {
       event_.Set(Field::kTemp, g[2]);
-      event_.Set(Field::kFragmentation, g[3]);
+      event_.Set(Field::kTempUnpadded, g[4]);
+      event_.Set(Field::kFragmentation, g[5]);
+      TakeUtilization(g[3]);
     } else if (g[1] == "constants") {
       event_.Set(Field::kConstant, g[2]);
     }
     anything_ = program_seen_ = true;
     return true;
+  }
+
+  // Utilization is the unpadded share of what is allocated; until 2020 only that was printed.
+  void TakeUtilization(std::string_view percent) {
+    const OomEventFact& fact = event_.fact;
+    if (fact.temp_unpadded_bytes || !fact.temp_bytes || percent.empty()) return;
+    double share = 0;
+    const auto [stop, error] =
+        std::from_chars(percent.data(), percent.data() + percent.size(), share);
+    if (error != std::errc() || share < 0 || share > 100) return;
+    event_.fact.temp_unpadded_bytes =
+        static_cast<int64_t>(static_cast<double>(*fact.temp_bytes) * share / 100);
   }
 
   bool TakeAllocation(std::string_view line) {

@@ -19,8 +19,10 @@
 --   evidence: read
 --   stage: compile, run, host or chip
 --   branch: for compile: sparse_core, absurd, arguments, padding, one_allocation, accumulated,
---     unlisted; for run: fragmentation, absurd, victim, equal_chunks, outputs, temps, shortage,
---     unlisted; for host: fragmentation, pinned, machine; for chip: the memory space
+--     unlisted; for run: outside_pool, fragmentation, absurd, ungrown, remat_contradicted,
+--     equal_chunks, eager, full_chip, program_load, victim, second_copy, outputs, temps, shortage,
+--     unlisted; for host: fragmentation, absurd, pinned, driver, array, killed, cpu, machine; for
+--     chip: the memory space
 --   kind: which message it is (oom_kinds)
 --   memory_space: as the error log says
 --   allocator: the allocator's name
@@ -44,10 +46,25 @@
 --   allocation_bytes: the largest single allocation that is known, else the request (bytes)
 --   first_bytes: bytes of the largest group of alike buffers (bytes); NULL when none is known
 --   first_padding_bytes: of these padding (bytes)
+--   temp_padding_bytes: of the temps padding (bytes); NULL when it is not known
 --   largest: the three largest groups of buffers; NULL when none is known
 --   chunk_bytes: bytes of the largest group of equal chunks in use (bytes); NULL without a dump
 --   chunk_count: how many they are
 --   chunk_each_bytes: bytes of one of them (bytes)
+--   library: the library or part of the driver that failed outside of any pool (oom_signs); NULL
+--   async_pool: 1 for a pool of cudaMallocAsync, else 0
+--   serving: 1 when a serving engine holds a key-value cache beside it, else 0
+--   eager: 1 when the program is a single operation, run outside of any jit, else 0
+--   full_chip: 1 when a single TPU chip is named and it is full, else 0
+--   pool_bytes: what the pool holds, in use or free (bytes)
+--   pool_free_bytes: of that free (bytes)
+--   same_chunk_bytes: a chunk in use that is as large as the request (bytes); NULL: none
+--   counted_bytes: what rematerialization counted for the program, where the request contradicts
+--     it (bytes)
+--   wide_bytes: what its listed buffers of 64-bit numbers take (bytes)
+--   device_bytes: the device's memory (bytes)
+--   device_free_bytes: free on the device, outside of the pool (bytes)
+--   peak_bytes: most that was ever in use (bytes)
 --   remarks: what the compiler remarked on the way, each sentence after a blank; empty without any
 --   failed: 1 when the error log says that it failed, else 0
 --   nameless: 1 when the module has no name, else 0
@@ -133,7 +150,25 @@ chosen AS (
     h.bytes AS chunk_bytes,
     h.count AS chunk_count,
     h.each_bytes AS chunk_each_bytes,
-    k.remat_bytes,
+    s.outside_pool,
+    s.library,
+    s.async_pool,
+    s.program_load,
+    s.serving,
+    s.full_chip,
+    s.eager,
+    s.pool_bytes,
+    s.pool_free_bytes,
+    s.same_chunk_bytes,
+    s.counted_bytes,
+    s.wide_bytes,
+    s.device_bytes,
+    s.device_free_bytes,
+    s.peak_bytes,
+    s.host_cause,
+    f.temp_bytes - e.temp_unpadded_bytes AS temp_padding_bytes,
+    -- Said of the count itself where the request contradicts it.
+    CASE WHEN s.counted_bytes IS NULL THEN k.remat_bytes END AS remat_bytes,
     k.remat_limit_bytes,
     k.fixed_bytes,
     k.fixed_limit_bytes,
@@ -157,12 +192,16 @@ chosen AS (
       ELSE 0
     END AS has_equal_chunks,
     CASE
-      WHEN 100 * f.output_bytes >= l.outputs_percent * f.total_bytes AND f.output_bytes > 0 THEN 1
+      -- What returns as much as it is given updates it, or is a single operation.
+      WHEN 100 * f.output_bytes >= l.outputs_percent * f.total_bytes
+        AND f.output_bytes > COALESCE(f.arguments_bytes, 0) THEN 1
       ELSE 0
     END AS outputs_lead
   FROM oom_failures f
   JOIN ordered_sizes h
     ON h.capture_id = f.capture_id AND h.oom_event_id = f.oom_event_id AND h.place = 1
+  JOIN oom_signs s ON s.oom_event_id = f.oom_event_id
+  JOIN oom_events e ON e.oom_event_id = f.oom_event_id
   CROSS JOIN limits l
   LEFT JOIN largest g ON g.oom_event_id = f.oom_event_id
   LEFT JOIN remarks k ON k.capture_id = f.capture_id AND f.stage IN ('compile', 'run')
@@ -178,8 +217,8 @@ SELECT
       CASE
         WHEN c.requested_bytes <= c.free_bytes AND c.requested_bytes > c.largest_free_bytes
           THEN 'fragmentation'
-        WHEN c.kind = 'pinned_host_request_failed' THEN 'pinned'
-        ELSE 'machine'
+        WHEN c.is_absurd = 1 AND c.host_cause IN ('array', 'cpu') THEN 'absurd'
+        ELSE c.host_cause
       END
     WHEN 'compile' THEN
       CASE
@@ -187,18 +226,31 @@ SELECT
         WHEN c.is_absurd = 1 THEN 'absurd'
         WHEN c.arguments_bytes > c.capacity_bytes
           OR 2 * c.arguments_bytes > COALESCE(c.used_bytes, c.total_bytes) THEN 'arguments'
-        WHEN 2 * c.first_padding_bytes > c.first_bytes THEN 'padding'
+        WHEN 2 * c.first_padding_bytes > c.first_bytes
+          OR 2 * c.temp_padding_bytes > c.temp_bytes THEN 'padding'
         WHEN c.is_large = 1 THEN 'one_allocation'
         WHEN c.largest IS NOT NULL THEN 'accumulated'
         ELSE 'unlisted'
       END
     ELSE
       CASE
+        WHEN c.outside_pool = 1 THEN 'outside_pool'
+        WHEN c.requested_bytes <= c.pool_free_bytes
+          AND c.requested_bytes > COALESCE(c.largest_free_bytes, 0) THEN 'fragmentation'
+        -- The pool may hold that much, but does not: the device did not give it.
+        WHEN c.requested_bytes <= c.free_bytes AND c.requested_bytes > c.pool_free_bytes
+          THEN 'ungrown'
         WHEN c.requested_bytes <= c.free_bytes AND c.requested_bytes > c.largest_free_bytes
           THEN 'fragmentation'
         WHEN c.is_absurd = 1 THEN 'absurd'
+        WHEN c.requested_bytes <= c.free_bytes AND c.largest_free_bytes IS NULL THEN 'ungrown'
+        WHEN c.counted_bytes IS NOT NULL THEN 'remat_contradicted'
         WHEN c.has_equal_chunks = 1 THEN 'equal_chunks'
+        WHEN c.program_load = 1 AND c.requested_bytes > c.free_bytes THEN 'program_load'
+        WHEN c.full_chip = 1 THEN 'full_chip'
         WHEN c.is_tiny = 1 THEN 'victim'
+        WHEN c.eager = 1 THEN 'eager'
+        WHEN c.same_chunk_bytes IS NOT NULL THEN 'second_copy'
         WHEN c.outputs_lead = 1 THEN 'outputs'
         WHEN c.temp_bytes > 0 OR c.largest IS NOT NULL OR c.remat_bytes IS NOT NULL THEN 'temps'
         WHEN c.requested_bytes > c.free_bytes THEN 'shortage'

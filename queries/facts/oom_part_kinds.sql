@@ -13,9 +13,11 @@
 --   words: count, shape, bytes, operation and Python line
 --   made_by: operation and Python line; NULL without both
 --   shape: their shape
---   square: 1 when the last two dimensions are equal, as of attention scores
+--   square: 1 when the last two dimensions are equal and large and a dot or a softmax makes it, as
+--     of attention scores
 --   forward: 1 for a value of the forward pass of a gradient (jvp, not transpose)
 --   backward: 1 for one of the backward pass (transpose)
+--   wide: 1 for an array of 64-bit numbers
 --   upcast: 1 for a f32 copy made by convert_element_type
 --   downcast: 1 for a bf16 or f16 copy made by convert_element_type
 --   random: 1 for a random number generator's
@@ -41,8 +43,21 @@ SELECT
   p.what,
   p.made_by,
   p.shape,
-  -- Without an operation a square is anything.
-  CASE WHEN d.digits IS NULL OR p.op_name IS NULL THEN 0 ELSE 1 END AS square,
+  -- Scores come from a product of queries and keys, and go through a softmax: any other square is
+  -- anything.
+  CASE
+    WHEN d.digits IS NULL OR CAST(SUBSTR(p.shape, LENGTH(p.shape) - d.digits, d.digits) AS BIGINT)
+      < (SELECT s.setting FROM settings s WHERE s.name = 'scores_min_length') THEN 0
+    WHEN LOWER(p.op_name) LIKE '%dot_general%' OR LOWER(p.op_name) LIKE '%softmax%'
+      OR LOWER(p.op_name) LIKE '%einsum%' OR LOWER(p.op_name) LIKE '%->%'
+      OR LOWER(p.op_name) LIKE '%attention%' OR LOWER(p.op_name) LIKE '%attn%' THEN 1
+    ELSE 0
+  END AS square,
+  CASE
+    WHEN LOWER(p.shape) LIKE 'f64[%' OR LOWER(p.shape) LIKE 's64[%' OR LOWER(p.shape) LIKE 'u64[%'
+      OR LOWER(p.shape) LIKE 'c128[%' THEN 1
+    ELSE 0
+  END AS wide,
   CASE
     WHEN LOWER(p.op_name) LIKE '%jvp(%' AND LOWER(p.op_name) NOT LIKE '%transpose(%' THEN 1
     ELSE 0

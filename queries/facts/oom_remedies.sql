@@ -5,10 +5,12 @@
 --   oom_event_id: the event
 --   capture_id: the error log
 --   stage: compile or run
+--   branch: the cause (oom_branches)
 --   device_id: NULL
 --   module_id: the matched module
---   position: from 1, those that make it fit first, then those that save most; of equals those
---     first that change no results; last resorts last
+--   position: from 1: those that make it fit, then what the cause asks for; of these what takes no
+--     code, no change of results, computation, time, results, in this order; then those that save
+--     most; what only tells more and last resorts last
 --   remedy: its short name
 --   fix: what to do
 --   saving_bytes: what it saves at most (bytes); NULL when that can't be told
@@ -19,15 +21,14 @@
 CREATE VIEW oom_remedies AS
 WITH united AS (
   SELECT
-    l.oom_event_id, l.remedy, l.preference, l.fix, l.saving_bytes, l.needs_bytes, l.fits, l.cost,
-    l.changes_results, 2 AS part,
-    CASE WHEN l.remedy IN ('compiler_flags', 'unified_memory') THEN 1 ELSE 0 END AS last_resort
+    l.oom_event_id, l.branch, l.remedy, l.preference, l.fix, l.saving_bytes, l.needs_bytes, l.fits,
+    l.cost, l.changes_results, l.leads, 2 AS part
   FROM oom_log_remedies l
   UNION ALL
   -- Those for a matched plan that does not fit.
   SELECT
-    b.oom_event_id, x.remedy, x.preference, x.fix, x.saving_bytes, x.needs_bytes, x.fits, x.cost,
-    x.changes_results, 1, 0
+    b.oom_event_id, b.branch, x.remedy, x.preference, x.fix, x.saving_bytes, x.needs_bytes, x.fits,
+    x.cost, x.changes_results, 0, 1
   FROM oom_branches b
   JOIN fit_remedies x ON x.module_id = b.module_id
   WHERE b.stage IN ('compile', 'run') AND b.branch <> 'absurd'
@@ -36,15 +37,16 @@ SELECT
   f.oom_event_id,
   f.capture_id,
   f.stage,
+  l.branch,
   f.device_id,
   f.module_id,
   ROW_NUMBER() OVER (
     PARTITION BY f.oom_event_id
     ORDER BY
       COALESCE(l.fits, 0) DESC,
+      l.leads DESC,
       l.part,
-      l.last_resort,
-      l.changes_results,
+      k.effort NULLS LAST,
       l.saving_bytes DESC NULLS LAST,
       l.preference,
       l.remedy NULLS FIRST
@@ -57,4 +59,5 @@ SELECT
   l.cost,
   l.changes_results
 FROM oom_failures f
-JOIN united l ON l.oom_event_id = f.oom_event_id;
+JOIN united l ON l.oom_event_id = f.oom_event_id
+LEFT JOIN remedy_efforts k ON k.remedy = l.remedy;

@@ -31,16 +31,28 @@
 --   memory_bytes: the device's memory (bytes)
 --   memory_percent: the pool, as a share of it (per cent, rounded down)
 --   needs_bytes: plan and other arrays of the module that would fit (bytes)
---   raised_percent: what a pool can be raised to (per cent of the memory)
+--   raised_percent: what the pool must be raised to (per cent of the memory); NULL when that would
+--     not help
+--   unset: 1 when three quarters of the memory, the default, are enough, else 0
 --   helps: 1 when raising it would help, else 0
 CREATE VIEW capacity_below_memory AS
-WITH helped AS (
+WITH limits AS (
+  SELECT
+    MAX(CASE WHEN s.name = 'fraction_margin_percent' THEN s.setting END) AS margin_percent,
+    MAX(CASE WHEN s.name = 'fraction_max_percent' THEN s.setting END) AS max_percent,
+    MAX(CASE WHEN s.name = 'fraction_default_percent' THEN s.setting END) AS default_percent
+  FROM settings s
+),
+helped AS (
   SELECT
     f.device_id,
     f.module_id,
     f.execution_id,
     m.name AS module_name,
     m.plan_bytes + f.others_bytes AS needs_bytes,
+    CAST((100 * (m.plan_bytes + f.others_bytes) + f.memory_bytes - 1
+      - (100 * (m.plan_bytes + f.others_bytes) + f.memory_bytes - 1) % NULLIF(f.memory_bytes, 0))
+      / NULLIF(f.memory_bytes, 0) AS BIGINT) AS needs_percent,
     ROW_NUMBER() OVER (
       PARTITION BY f.device_id
       ORDER BY m.plan_bytes + f.others_bytes DESC NULLS LAST, f.start_ns, f.execution_id
@@ -71,10 +83,16 @@ SELECT
   CAST((100 * p.capacity_bytes - 100 * p.capacity_bytes % NULLIF(p.memory_bytes, 0))
     / NULLIF(p.memory_bytes, 0) AS BIGINT) AS memory_percent,
   h.needs_bytes,
-  (SELECT s.setting FROM settings s WHERE s.name = 'raised_capacity_percent') AS raised_percent,
+  -- What is needed, in whole per cents and rounded up, and a margin.
+  CASE
+    WHEN h.needs_percent + l.margin_percent > l.max_percent THEN l.max_percent
+    ELSE h.needs_percent + l.margin_percent
+  END AS raised_percent,
+  CASE WHEN h.needs_percent + l.margin_percent <= l.default_percent THEN 1 ELSE 0 END AS unset,
   CASE WHEN h.execution_id IS NULL THEN 0 ELSE 1 END AS helps
 FROM effective_capacity p
 JOIN captures c ON c.capture_id = p.capture_id
+CROSS JOIN limits l
 LEFT JOIN helped h ON h.device_id = p.device_id AND h.position = 1
 WHERE p.capacity_source = 'pool'
   AND p.memory_bytes > 0
@@ -82,8 +100,8 @@ WHERE p.capacity_source = 'pool'
     < (SELECT s.setting FROM settings s WHERE s.name = 'low_capacity_percent') * p.memory_bytes;
 
 -- title: Raise the memory fraction, where that helps
--- words fix: raise XLA_PYTHON_CLIENT_MEM_FRACTION to 0.{raised_percent:n}, or remove it and free
---   the device of other processes
+-- words fix: (unset?remove XLA_PYTHON_CLIENT_MEM_FRACTION|raise XLA_PYTHON_CLIENT_MEM_FRACTION to
+--   {raised_percent:x}), and free the device of other processes
 -- words cost: less memory for libraries and other processes on the device
 -- columns:
 --   module_id: the module that failed and would fit
@@ -101,6 +119,7 @@ SELECT
   1 AS position,
   'raise_memory_fraction' AS remedy,
   f.raised_percent,
+  f.unset,
   CAST(NULL AS BIGINT) AS saving_bytes,
   f.needs_bytes,
   1 AS fits,

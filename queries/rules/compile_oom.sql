@@ -23,8 +23,9 @@
 --     much): a shape or sharding mistake, not a matter of tuning.
 --   arguments: Its arguments take {arguments_bytes:bytes}, (above_capacity?more than there is|most
 --     of it): parameters and inputs lead, not temps.
---   padding: {first_padding_bytes:bytes} of the {first_bytes:bytes} in the largest buffers are
---     padding to the tile.
+--   padding: (listed?{first_padding_bytes:bytes} of the {first_bytes:bytes} in the largest buffers
+--     are padding to the tile.|{temp_padding_bytes:bytes} of the {temp_bytes:bytes} of temps are
+--     padding to the tile.)
 --   one_allocation: A single allocation of {allocation_bytes:bytes} takes more than half of the
 --     memory: almost always a wrong mesh shape, a missing sharding annotation, or a value that
 --     should not exist whole.
@@ -55,9 +56,12 @@
 --   allocation_bytes: the largest single allocation (bytes)
 --   first_bytes: the largest group of alike buffers (bytes)
 --   first_padding_bytes: of these padding (bytes)
+--   temp_bytes: its temps (bytes)
+--   temp_padding_bytes: of these padding (bytes)
 --   largest: the three largest groups of buffers; NULL when none is known
 --   remarks: what the compiler remarked on the way
 --   matched_by: how the module was found: name and size, name, or size; NULL without one
+--   listed: 1 when the buffers that the error log lists show the padding, else 0
 --   failed: 1 when the error log says that it failed, else 0
 --   nameless: 1 when the module has no name, else 0
 --   single: 1 when the error log only speaks of one allocation, else 0
@@ -68,6 +72,7 @@ CREATE VIEW compile_oom AS
 SELECT
   b.*,
   b.needed_bytes AS bytes,
+  CASE WHEN 2 * b.first_padding_bytes > b.first_bytes THEN 1 ELSE 0 END AS listed,
   CASE WHEN b.kind = 'tpu_allocation_exceeded' THEN 1 ELSE 0 END AS single,
   CASE WHEN b.needed_bytes IS NULL THEN 1 ELSE 0 END AS unsized,
   CASE WHEN b.capacity_times IS NULL THEN 1 ELSE 0 END AS unlimited,

@@ -16,9 +16,12 @@
 -- next: oomdb query --db oom.db "SELECT label, bytes, count FROM finding_items WHERE finding_id
 --   LIKE 'fragmentation%'"
 -- says: (from_log?[{module_name}: a](nameless?A) request of {bytes:bytes}|{module_name}) failed
---   although {free_bytes:bytes} were free: the largest block was {largest_free_bytes:bytes}
--- detail: (from_log?The log of {allocator} says (read): {free_bytes:bytes} free, the largest block
---   {largest_free_bytes:bytes}, {bytes:bytes} asked for.|It still needed {still_needed_bytes:bytes}
+--   although {free_bytes:bytes} were free[: the largest block was
+--   {largest_free_bytes:bytes}](unsized? in the pool, but not in one piece)
+-- detail: (from_log?The log of {allocator} says (read): {free_bytes:bytes} free[ of
+--   {pool_bytes:bytes} that the pool holds][, the largest block {largest_free_bytes:bytes}],
+--   {bytes:bytes} asked for.[ On the device, outside of the pool, {device_free_bytes:bytes} were
+--   free.]|It still needed {still_needed_bytes:bytes}
 --   (read), of these {bytes:bytes} in one piece (inferred). {free_bytes:bytes} were free
 --   {free_source} (measured), the largest block {largest_free_bytes:bytes}: from the allocator's
 --   fragmentation, an upper bound if the pool grows on demand.[ Between the holes:
@@ -31,7 +34,9 @@
 --   evidence: measured, or read for a log
 --   bytes: the request that failed (bytes)
 --   free_bytes: free then (bytes)
---   largest_free_bytes: the largest free block (bytes)
+--   largest_free_bytes: the largest free block (bytes); NULL where a log does not say it
+--   pool_bytes: what the pool of a log holds, in use or free (bytes)
+--   device_free_bytes: free on the device, outside of that pool (bytes)
 --   free_source: when that was: after its last allocation, at the allocator's last event, or at its
 --     start; NULL for a log
 --   still_needed_bytes: outputs and temps that the execution had not got yet (bytes); NULL for a
@@ -39,6 +44,8 @@
 --   largest: the two largest groups of what lies between; NULL for a log
 --   allocator: the allocator that a log names
 --   from_log: 1 when a log says it, else 0
+--   unsized: 1 when the largest free block is not known, else 0
+--   async_pool: 1 for a pool of cudaMallocAsync, by a log, else 0
 --   nameless: 1 when the module is unknown, else 0
 CREATE VIEW fragmentation AS
 SELECT
@@ -55,11 +62,15 @@ SELECT
   f.failed_bytes AS bytes,
   f.free_bytes,
   f.largest_free_bytes,
+  CAST(NULL AS BIGINT) AS pool_bytes,
+  CAST(NULL AS BIGINT) AS device_free_bytes,
   f.free_source,
   f.still_needed_bytes,
   l.origins AS largest,
   CAST(NULL AS VARCHAR(100)) AS allocator,
   0 AS from_log,
+  0 AS unsized,
+  0 AS async_pool,
   0 AS nameless
 FROM failed_executions f
 JOIN captures c ON c.capture_id = f.capture_id
@@ -85,11 +96,15 @@ SELECT
   f.requested_bytes,
   f.free_bytes,
   f.largest_free_bytes,
+  b.pool_bytes,
+  b.device_free_bytes,
   NULL,
   NULL,
   NULL,
   COALESCE(f.allocator, 'the allocator'),
   1,
+  CASE WHEN f.largest_free_bytes IS NULL THEN 1 ELSE 0 END,
+  b.async_pool,
   CASE WHEN f.module_name IS NULL THEN 1 ELSE 0 END
 FROM oom_failures f
 JOIN oom_branches b ON b.oom_event_id = f.oom_event_id
@@ -146,6 +161,7 @@ listed AS (
     UNION ALL
     SELECT 2, 'largest free block', 'the largest free block'
   ) k
+  WHERE k.part = 1 OR f.unsized = 0
   UNION ALL
   SELECT f.capture_id, f.device_id, f.module_id, 3, g.position, 'live at the start', g.origin,
     g.bytes, g.count, NULL, NULL
@@ -181,9 +197,12 @@ FROM listed l;
 --     before the step
 --   async_allocator: let the driver move the pieces: XLA_PYTHON_CLIENT_ALLOCATOR=cuda_async
 --     (NVIDIA)
+--   smaller_temp_block: make the request smaller, it must be one piece: checkpoint or micro-batches
+--     make the program's temps smaller
 -- words cost by remedy:
 --   reorder_allocations: a change of order in the program
 --   async_allocator: another allocator: no allocation events in the next capture
+--   smaller_temp_block: about one more forward pass, or step time
 -- columns:
 --   device_id: the device; NULL for a log
 --   module_id: the module that failed; NULL for a log
@@ -194,14 +213,17 @@ FROM listed l;
 --   evidence: inferred
 CREATE VIEW fragmentation_remedies AS
 WITH remedies AS (
-  SELECT 1 AS position, 'reorder_allocations' AS remedy
-  UNION ALL SELECT 2, 'async_allocator'
+  SELECT 1 AS preference, 'async_allocator' AS remedy
+  UNION ALL SELECT 2, 'reorder_allocations'
+  UNION ALL SELECT 3, 'smaller_temp_block'
 )
 SELECT
   f.capture_id,
   f.device_id,
   f.module_id,
-  r.position,
+  ROW_NUMBER() OVER (
+    PARTITION BY f.capture_id, f.device_id, f.module_id ORDER BY r.preference
+  ) AS position,
   r.remedy,
   CAST(NULL AS BIGINT) AS saving_bytes,
   COALESCE(f.still_needed_bytes, f.bytes) AS needs_bytes,
@@ -210,12 +232,14 @@ SELECT
   'inferred' AS evidence
 FROM fragmentation f
 JOIN remedies r
-  ON r.position = 1
-  -- Only NVIDIA's driver can, and not for the host's memory or a TPU's.
-  OR f.evidence = 'measured'
-  OR EXISTS (
-    SELECT 1 FROM oom_events o WHERE o.capture_id = f.capture_id AND o.memory_space = 'gpu'
-  );
+  -- Only NVIDIA's driver can, and not for the host's memory or a TPU's; a pool that is the driver's
+  -- own has it already.
+  ON (r.remedy = 'async_allocator' AND f.async_pool = 0 AND (f.evidence = 'measured'
+    OR EXISTS (
+      SELECT 1 FROM oom_events o WHERE o.capture_id = f.capture_id AND o.memory_space = 'gpu'
+    )))
+  OR (r.remedy = 'reorder_allocations' AND f.async_pool = 0)
+  OR r.remedy = 'smaller_temp_block';
 
 -- title: Failed executions whose largest free block is known
 CREATE VIEW fragmentation_quiet AS

@@ -14,6 +14,7 @@
 --   donation change nothing here: block sizes, stages and the formulation do.
 -- next: oomdb query --db oom.db "SELECT line, memory_space, message FROM oom_events"
 -- words what by kernel_memory:
+--   own: An operation of the compiler's own needs more vector memory (vmem) than it may use
 --   gpu_shared: A kernel needs more shared memory than the GPU has
 --   vmem: A kernel needs more vector memory (vmem) than the core has
 --   smem: A kernel needs more scalar memory (smem) than the core has
@@ -29,7 +30,8 @@
 --   execution_id: NULL: nothing ran
 --   bytes: what it needs (bytes); NULL when the error log does not say it in bytes
 --   memory_space: as the error log says
---   kernel_memory: gpu_shared, vmem, smem or other
+--   kernel_memory: gpu_shared, vmem (of a kernel), own (vmem of an operation that the compiler
+--     itself made), smem or other
 --   capacity_bytes: what there is (bytes)
 --   rounded_bytes: what is missing (bytes), where the error log rounds the other two to one size
 --   largest: the three largest groups of buffers; NULL when none is known
@@ -38,11 +40,11 @@ CREATE VIEW on_chip_oom AS
 SELECT
   b.*,
   b.needed_bytes AS bytes,
-  CASE WHEN b.memory_space IN ('vmem', 'smem', 'gpu_shared') THEN b.memory_space ELSE 'other' END
-    AS kernel_memory,
+  k.kernel_memory,
   CASE WHEN b.short_bytes > 0 THEN b.short_bytes END AS rounded_bytes,
   CASE WHEN b.needed_bytes > b.capacity_bytes THEN 1 ELSE 0 END AS above
 FROM oom_branches b
+JOIN oom_kernels k ON k.oom_event_id = b.oom_event_id
 WHERE b.stage = 'chip';
 
 -- title: How to need less on-chip memory
@@ -55,12 +57,19 @@ WHERE b.stage = 'chip';
 --   smem: smaller scalar-prefetch operands: of paged attention fewer sequences or a shorter maximum
 --     length (max_num_seqs, max_model_len), or larger pages
 --   gpu_shared: fewer num_stages or smaller tiles in the kernel
+--   own_limit: a higher limit for the compiler's own operations:
+--     LIBTPU_INIT_ARGS=--xla_tpu_scoped_vmem_limit_kib=[{limit_kib:n}](unlimited?N)
+--   own_report: report it to XLA with this text: the compiler should choose smaller pieces by itself
+--   own_spill: write the operation otherwise: along another axis, in another type, or in two steps
 --   xla_kernel: the implementation of XLA instead of the hand-written kernel
 --   other: smaller tables or blocks in the kernel that the error log names
 -- words cost by choice:
 --   spill: a change of the program
 --   vmem: speed of the kernel
 --   vmem_limit: less room for the compiler's own use
+--   own_limit: less room for what else the compiler keeps there
+--   own_report: none
+--   own_spill: a change of the program
 --   smem: fewer or shorter sequences
 --   gpu_shared: speed of the kernel
 --   xla_kernel: speed of this operation
@@ -74,24 +83,13 @@ WITH choices AS (
   SELECT 'spill' AS kernel_memory, 1 AS position, 'spill' AS choice, 'reformulate' AS remedy
   UNION ALL SELECT 'vmem', 1, 'vmem', 'smaller_kernel_blocks'
   UNION ALL SELECT 'vmem', 2, 'vmem_limit', 'vmem_limit'
+  UNION ALL SELECT 'own', 1, 'own_limit', 'vmem_limit'
+  UNION ALL SELECT 'own', 2, 'own_spill', 'reformulate'
+  UNION ALL SELECT 'own', 3, 'own_report', 'report_to_xla'
   UNION ALL SELECT 'smem', 1, 'smem', 'smaller_page_table'
   UNION ALL SELECT 'gpu_shared', 1, 'gpu_shared', 'smaller_kernel_blocks'
   UNION ALL SELECT 'gpu_shared', 2, 'xla_kernel', 'xla_kernel'
   UNION ALL SELECT 'other', 1, 'other', 'smaller_kernel_blocks'
-),
-failed AS (
-  SELECT
-    f.capture_id,
-    f.device_id,
-    f.module_id,
-    CASE
-      WHEN LOWER(p.label) LIKE '%spill%' OR LOWER(f.message) LIKE '%spill slots%' THEN 'spill'
-      WHEN f.memory_space IN ('vmem', 'smem', 'gpu_shared') THEN f.memory_space
-      ELSE 'other'
-    END AS kernel_memory
-  FROM oom_failures f
-  LEFT JOIN oom_parts p ON p.oom_event_id = f.oom_event_id AND p.position = 1
-  WHERE f.stage = 'chip'
 )
 SELECT
   f.capture_id,
@@ -104,6 +102,10 @@ SELECT
   CAST(NULL AS BIGINT) AS fits,
   0 AS changes_results,
   'inferred' AS evidence,
-  x.choice
-FROM failed f
-JOIN choices x ON x.kernel_memory = f.kernel_memory;
+  x.choice,
+  -- In kibibytes, rounded up.
+  CAST((f.needed_bytes + 1023 - (f.needed_bytes + 1023) % 1024) / 1024 AS BIGINT) AS limit_kib,
+  CASE WHEN f.needed_bytes IS NULL THEN 1 ELSE 0 END AS unlimited
+FROM oom_failures f
+JOIN oom_kernels k ON k.oom_event_id = f.oom_event_id
+JOIN choices x ON x.kernel_memory = CASE WHEN k.spills = 1 THEN 'spill' ELSE k.kernel_memory END;

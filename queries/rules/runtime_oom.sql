@@ -20,17 +20,12 @@
 --   pieces, see the rule fragmentation.
 -- next: oomdb query --db oom.db "SELECT label, bytes, count FROM finding_items WHERE finding_id
 --   LIKE 'runtime_oom%'"
--- words verdict by branch:
---   outside_pool: outside the pool
---   ungrown: outside the pool
---   absurd: too large
---   remat_contradicted: too large
---   equal_chunks: leak
---   program_load: other arrays
---   second_copy: second copy
---   outputs: too large
---   temps: too large
 -- words what by story:
+--   outside: [{module_name}: {library_name}](nameless?{library_name}) found no device memory
+--     outside the allocator's pool
+--   load: [{module_name}](nameless?A program) found no room to be loaded: it needs
+--     {bytes:bytes}[, {free_bytes:bytes} were free]
+--   chip: One chip is full: a request of {bytes:bytes} failed on {allocator}
 --   held: [{allocator}](poolless?The device) held {used_bytes:bytes}[ of {capacity_bytes:bytes}]
 --   ran_out: [{module_name}](nameless?[{allocator}](poolless?The program)) ran out of device memory
 --   request: [{module_name}: a](nameless?A) request of {bytes:bytes} failed
@@ -38,8 +33,38 @@
 --   victim: it is the victim, others hold the memory
 --   absurd: a mistake in a shape, not a matter of tuning
 --   equal_chunks: {chunk_count:n} arrays of one size hold the memory
+--   second_copy: an array of this size is already there
+--   eager: it is a single operation outside of jit
+--   remat_contradicted: the compiler had counted {counted_bytes:bytes}
+--   ungrown: the pool may grow, but the device had no room
+--   chip: {free_bytes:bytes} are left there
 --   free: {free_bytes:bytes} were free
+-- words library_name by library:
+--   nccl: NCCL
+--   graph: A CUDA graph (command buffer)
+--   code: A program's code
+--   kernel: The launch of a kernel
+--   cudnn: cuDNN
+--   cublas: cuBLAS
+--   solver: A library of the device
+--   autotuning: Autotuning
+--   driver: The driver
 -- words because by branch:
+--   outside_pool: The pool takes its share of the device when the program starts; libraries,
+--     programs' code and CUDA graphs need what is left.
+--   ungrown: The pool may hold {capacity_bytes:bytes}[ and holds {pool_bytes:bytes}]: the
+--     {bytes:bytes} would be within its limit, but the device did not give them. Another process
+--     or a library has that memory, or the free memory is in pieces.
+--   remat_contradicted: XLA's rematerialization said that it had the program down to
+--     {counted_bytes:bytes}, but a single request of it is {bytes:bytes}: its count is wrong.
+--   eager: A single operation holds its arguments and its result whole, with nothing fused around
+--     it.[ {wide_bytes:bytes} of it are 64-bit numbers.]
+--   full_chip: Arrays are put on one chip as they are made or loaded: the others may be empty.
+--   program_load: (serving?A serving engine's key-value cache takes what is left after the weights,
+--     and this program was loaded after it[: {missing_bytes:bytes} are missing].|Arrays that live
+--     while the program is loaded leave too little room[: {missing_bytes:bytes} are missing].)
+--   second_copy: [An array of {same_chunk_bytes:bytes} is in use, and as much was asked for: the
+--     program returns it updated, or copies it, beside the one that it was given.]
 --   absurd: [That is more than {capacity_times:n} times what there is](unlimited?No device has that
 --     much): a shape or sharding mistake, not a matter of tuning.
 --   equal_chunks: {chunk_count:n} chunks of {chunk_each_bytes:bytes} hold {chunk_bytes:bytes} of
@@ -64,15 +89,26 @@
 --   module_name: its name, by the error log or by the match
 --   execution_id: NULL: an error log knows nothing of executions
 --   bytes: the request that failed (bytes)
---   verdict: what that makes of it; NULL: the rule's own
---   story: held (no request is known), ran_out (its size is not), or request
---   reason: what the title gives as the reason: victim, absurd, equal_chunks or free; NULL: none
---   branch: absurd, victim, equal_chunks, outputs, temps, shortage or unlisted
+--   story: outside (of any pool), load (of a program), chip (one is full), held (no request is
+--     known), ran_out (its size is not), or request
+--   reason: what the title gives as the reason: victim, absurd, equal_chunks, second_copy, eager,
+--     remat_contradicted, ungrown, chip or free; NULL: none
+--   branch: outside_pool, ungrown, remat_contradicted, absurd, equal_chunks, program_load,
+--     full_chip, victim, eager, second_copy, outputs, temps, shortage or unlisted
+--   verdict: outside the pool, second copy, too large, leak, other arrays or pool full
+--   library: what failed outside of the pool: nccl, graph, code, kernel, cudnn, cublas, solver,
+--     autotuning or driver; NULL
 --   allocator: the allocator's name
 --   capacity_bytes: what the device may use (bytes)
 --   capacity_times: how many times that was asked for, rounded down
 --   used_bytes: in use (bytes)
 --   free_bytes: free (bytes)
+--   pool_bytes: what the pool holds, in use or free (bytes)
+--   device_free_bytes: free on the device, outside of the pool (bytes)
+--   counted_bytes: what rematerialization had counted for the program (bytes)
+--   same_chunk_bytes: an array in use that is as large as the request (bytes)
+--   wide_bytes: what its listed buffers of 64-bit numbers take (bytes)
+--   serving: 1 when a serving engine holds a key-value cache beside it, else 0
 --   missing_bytes: how much more than that was asked for (bytes)
 --   total_bytes: the program as a whole (bytes)
 --   temp_bytes: its temps (bytes)
@@ -95,12 +131,27 @@ SELECT
   b.*,
   b.requested_bytes AS bytes,
   CASE
+    WHEN b.branch IN ('outside_pool', 'ungrown') THEN 'outside the pool'
+    WHEN b.branch = 'equal_chunks' THEN 'leak'
+    WHEN b.branch = 'program_load' THEN 'other arrays'
+    WHEN b.branch = 'second_copy' THEN 'second copy'
+    WHEN b.branch IN ('absurd', 'temps', 'outputs', 'remat_contradicted') THEN 'too large'
+    ELSE 'pool full'
+  END AS verdict,
+  CASE
+    WHEN b.branch = 'outside_pool' THEN 'outside'
+    WHEN b.branch = 'program_load' THEN 'load'
+    WHEN b.branch = 'full_chip' THEN 'chip'
     WHEN b.failed = 0 AND b.used_bytes IS NOT NULL THEN 'held'
     WHEN b.requested_bytes IS NULL THEN 'ran_out'
     ELSE 'request'
   END AS story,
   CASE
-    WHEN b.branch IN ('victim', 'absurd', 'equal_chunks') THEN b.branch
+    WHEN b.branch IN (
+      'victim', 'absurd', 'equal_chunks', 'second_copy', 'eager', 'remat_contradicted', 'ungrown'
+    ) THEN b.branch
+    WHEN b.branch = 'full_chip' THEN 'chip'
+    WHEN b.branch = 'program_load' THEN NULL
     WHEN b.free_bytes IS NOT NULL THEN 'free'
   END AS reason,
   b.requested_bytes - b.free_bytes AS missing_bytes,
@@ -208,4 +259,4 @@ SELECT
   r.changes_results,
   'inferred' AS evidence
 FROM oom_remedies r
-WHERE r.stage = 'run';
+WHERE r.stage = 'run' AND r.branch <> 'fragmentation';

@@ -60,3 +60,12 @@ END;
 
 -- What a module was compiled for says how much memory its device has at most.
 ALTER TABLE stored_modules ADD COLUMN target TEXT;
+
+-- What the pool has free and what the device has free are two figures, and the allocator's own
+-- records of its past are kept.
+ALTER TABLE oom_events ADD COLUMN device_free_bytes INTEGER;
+ALTER TABLE oom_events ADD COLUMN device_bytes INTEGER;
+ALTER TABLE oom_events ADD COLUMN pool_bytes INTEGER;
+ALTER TABLE oom_events ADD COLUMN peak_bytes INTEGER;
+ALTER TABLE oom_events ADD COLUMN largest_request_bytes INTEGER;
+ALTER TABLE oom_events ADD COLUMN temp_unpadded_bytes INTEGER;

@@ -33,6 +33,7 @@ struct Remedy {
   std::optional<int64_t> saving_bytes;
   std::optional<int64_t> needs_bytes;
   std::optional<int64_t> fits;
+  std::string remedy;  // Its key.
 };
 
 struct Item {

@@ -141,6 +141,12 @@ void AddSampleFacts(ingest::FactSink& sink, const std::string& hlo_hash, int64_t
   oom.form = "A2";
   oom.fatal = true;
   oom.requested_bytes = 4096;
+  oom.device_free_bytes = 512;
+  oom.device_bytes = 65536;
+  oom.pool_bytes = 16384;
+  oom.peak_bytes = 8192;
+  oom.largest_request_bytes = 4096;
+  oom.temp_unpadded_bytes = 128;
   sink.Add(oom);
   ingest::OomBufferFact buffer;
   buffer.position = 1;
