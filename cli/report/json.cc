@@ -58,7 +58,8 @@ Json ToJson(const ReportFinding& f) {
                 {"count", OrNull(item.count)}};
   });
   Json remedies = List(f.remedies, [&](const ReportRemedy& remedy) {
-    return Json{{"fix", remedy.fix},
+    return Json{{"remedy", OrNull(remedy.remedy)},
+                {"fix", remedy.fix},
                 {"saving_bytes", Number(remedy.saving_bytes, remedy.evidence)},
                 {"needs_bytes", Number(remedy.needs_bytes, remedy.evidence)},
                 {"fits", OrNull(remedy.fits)},
@@ -122,6 +123,7 @@ Json ToJson(const ReportPlan& p) {
     json["heap_peak_bytes"] = Number(p.heap_peak_bytes, "read");
     json["peak_bytes"] = Number(p.peak_bytes, "read");
     json["remat_instruction_count"] = OrNull(p.remat_instruction_count);
+    json["remat_compute_count"] = OrNull(p.remat_compute_count);
   }
   json["capacity_bytes"] = Number(p.capacity_bytes, p.capacity_evidence);
   json["capacity_source"] = OrNull(p.capacity_source);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "cli/nearest.h"
 #include "render/units.h"
@@ -99,10 +100,13 @@ class Reader {
   // The capture with the worst finding; else the one with the most failed executions; else the
   // first.
   void ChooseCapture() {
+    std::set<std::pair<int64_t, std::string>> counted;
     for (const ReportFinding& f : report_.findings) {
       ReportCapture& c = *CaptureOf(f.capture_id);
-      if (f.severity == "error") ++c.error_count;
-      if (f.severity == "warning") ++c.warning_count;
+      // One failure counts once, on however many devices it shows; its worst comes first.
+      const std::string& what = f.incident_id.empty() ? f.finding_id : f.incident_id;
+      if (f.severity != "info" && counted.emplace(f.capture_id, what).second)
+        ++(f.severity == "error" ? c.error_count : c.warning_count);
       if (c.worst_title.empty() && f.severity != "info") c.worst_title = f.title_text;
       if (c.worst_verdict.empty() && f.severity != "info" && !f.is_explained)
         c.worst_verdict = f.verdict;

@@ -25,6 +25,7 @@ struct ReportRemedy {
   std::string cost;
   std::optional<bool> changes_results;
   std::string evidence;
+  std::string remedy = {};  // Its key, as in remedy_kinds.
 };
 
 struct ReportItem {
@@ -116,6 +117,7 @@ struct ReportPlan {
   int64_t output_bytes = 0, constant_bytes = 0, temp_bytes = 0, plan_bytes = 0, peak_bytes = 0;
   std::optional<int64_t> heap_peak_bytes;
   std::optional<int64_t> remat_instruction_count;
+  std::optional<int64_t> remat_compute_count;  // Without those that cost nothing.
   std::optional<int64_t> capacity_bytes;
   std::string capacity_source, capacity_evidence;
   std::optional<int64_t> memory_bytes;

@@ -119,7 +119,8 @@ class Reader {
                                          .fits = row.MaybeFlag("fits"),
                                          .cost = row.Text("cost"),
                                          .changes_results = row.MaybeFlag("changes_results"),
-                                         .evidence = row.Text("evidence")});
+                                         .evidence = row.Text("evidence"),
+                                         .remedy = row.Text("remedy")});
     }
   }
 
@@ -148,8 +149,11 @@ std::vector<ReportFinding> ReadReportFindings(schema::Database& database,
 void SortReportFindings(int64_t shown, std::vector<ReportFinding>* findings) {
   std::stable_sort(findings->begin(), findings->end(),
                    [&](const ReportFinding& a, const ReportFinding& b) {
-                     return std::tuple(SeverityRank(a.severity), a.capture_id != shown, a.rank) <
-                            std::tuple(SeverityRank(b.severity), b.capture_id != shown, b.rank);
+                     const auto key = [&](const ReportFinding& f) {
+                       return std::tuple(SeverityRank(f.severity), f.capture_id != shown,
+                                         f.is_explained, f.rank);
+                     };
+                     return key(a) < key(b);
                    });
 }
 
