@@ -34,6 +34,8 @@
 --   evidence: inferred from a silent stretch
 --   verdict: fragmented or pool full
 --   bytes: what the operation got in the end (bytes); NULL when the allocator gave up
+--   allocator_id: the allocator
+--   start_ns: when the operation began (Unix ns)
 --   allocator: its name
 --   operation: the operation that asked
 --   longest_ns: the longest wait (ns)
