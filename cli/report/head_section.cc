@@ -47,8 +47,12 @@ class HeadSection : ReportPage {
               render::HumanBytes(report_.plan->plan_bytes - *report_.plan->capacity_bytes);
     Told(render::Upper(verdict.words), verdict.sentence, right, style);
     const size_t indent = verdict.words.size();
-    for (size_t i = 1; i < verdict.unknown.size(); ++i)
-      Told(render::PadLeft("nor", indent), verdict.unknown[i], "", style);
+    // Of a verdict that is known, what else is not.
+    const bool cant_tell = worst == nullptr;
+    for (size_t i = cant_tell ? 1 : 0; i < verdict.unknown.size(); ++i) {
+      Told(render::PadLeft(cant_tell ? "nor" : "open", indent), verdict.unknown[i], "",
+           render::Style::kYellow);
+    }
     for (const std::string& tell : verdict.tell)
       Told(render::PadLeft("ask", indent), tell, "", std::nullopt);
     for (const ReportFinding* beside : verdict.beside)

@@ -90,11 +90,15 @@ ReportVerdict VerdictOf(const Report& report) {
     verdict.sentence = verdict.finding->title_text;
     // Those stand in the list.
     verdict.beside.clear();
-    return verdict;
+  } else {
+    verdict.words = kCantTell;
+    const std::string doubt = Doubt(report);
+    if (!doubt.empty()) verdict.unknown.push_back(doubt);
+    if (!report.plan && report.captures[report.shown].kind == "oom_log")
+      verdict.tell.push_back("the log to its end, where the failure is printed");
   }
-  verdict.words = kCantTell;
-  const std::string doubt = Doubt(report);
-  if (!doubt.empty()) verdict.unknown.push_back(doubt);
+  // A failure answers enough.
+  if (verdict.finding != nullptr && verdict.finding->severity == "error") return verdict;
   for (const ReportOpenQuestion& question : report.open) {
     if (!IsOfShown(report, question)) continue;
     const auto add = [](std::vector<std::string>* texts, const std::string& text) {
@@ -103,6 +107,7 @@ ReportVerdict VerdictOf(const Report& report) {
     add(&verdict.unknown, question.title);
     add(&verdict.tell, question.tell);
   }
+  if (verdict.finding != nullptr) return verdict;
   if (!verdict.unknown.empty()) {
     verdict.sentence = verdict.unknown.front();
   } else {

@@ -5,7 +5,6 @@
 -- explained by: fragmentation, other_arrays_take_room, grows_per_execution, step_does_not_fit
 -- asks: Did an operation outside of compiled modules wait for memory, and did it get it?
 -- needs: allocator events and the spans of operations (TensorFlow's eager ones, a copy to a device)
--- empty without: allocators
 -- tags: oom, runtime, wait
 -- severity: error when the allocator gave up, warning when it waited and then had room
 -- cause: When the pool has no room, the allocator waits up to ten seconds for frees before it gives

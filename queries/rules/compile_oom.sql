@@ -48,6 +48,8 @@
 --   module_name: its name, by the error log or by the match
 --   execution_id: NULL: nothing ran
 --   bytes: what the program needs (bytes); NULL when the error log does not say it
+--   verdict: did not compile; where the log does not say that it failed too large, when it is, or
+--     can't tell
 --   branch: sparse_core, absurd, arguments, padding, activation, one_allocation,
 --     accumulated or unlisted
 --   capacity_bytes: what the device has (bytes)
@@ -76,6 +78,11 @@ CREATE VIEW compile_oom AS
 SELECT
   b.*,
   b.needed_bytes AS bytes,
+  CASE
+    WHEN b.failed = 1 THEN 'did not compile'
+    WHEN b.needed_bytes > b.capacity_bytes THEN 'too large'
+    ELSE 'can''t tell'
+  END AS verdict,
   CASE WHEN 2 * b.first_padding_bytes > b.first_bytes THEN 1 ELSE 0 END AS listed,
   CASE WHEN b.kind = 'tpu_allocation_exceeded' THEN 1 ELSE 0 END AS single,
   CASE WHEN b.needed_bytes IS NULL THEN 1 ELSE 0 END AS unsized,

@@ -249,11 +249,12 @@ WHERE m.executions >= (SELECT t.setting FROM settings t WHERE t.name = 'growth_m
 --     the capture
 --   no_events: whether memory grows from step to step: the capture has no allocator events
 --   few: whether memory grows from step to step: no module ran {needed:n} times in the capture
---   unsettled: whether this is a leak: it was seen too short a time
+--   unsettled: whether this is a leak: memory rose too few times, or may be given back again
 -- words tell by remedy:
 --   profiles: two device memory profiles some steps apart
 --     (jax.profiler.save_device_memory_profile), then oomdb compare FIRST SECOND
 --   longer: a capture of more steps
+--   steps: a capture that shows steps of a compiled program
 --   events: a capture with allocator events: not of the platform's or the driver's own allocator
 CREATE VIEW grows_per_execution_open AS
 WITH limits AS (
@@ -296,6 +297,7 @@ SELECT
   l.needed,
   CASE
     WHEN u.reason = 'few' OR u.reason = 'unsettled' THEN 'longer'
+    WHEN u.reason = 'no_executions' THEN 'steps'
     WHEN u.kind = 'gpu' AND u.reason = 'no_events' THEN 'events'
     ELSE 'profiles'
   END AS remedy

@@ -95,7 +95,8 @@
 --     remat_contradicted, ungrown, chip or free; NULL: none
 --   branch: outside_pool, ungrown, remat_contradicted, absurd, equal_chunks, program_load,
 --     full_chip, victim, eager, second_copy, outputs, temps, shortage or unlisted
---   verdict: outside the pool, second copy, too large, leak, other arrays or pool full
+--   verdict: outside the pool, second copy, too large, leak, other arrays or pool full;
+--     can't tell where the log does not say that it failed
 --   library: what failed outside of the pool: nccl, graph, code, kernel, cudnn, cublas, solver,
 --     autotuning or driver; NULL
 --   allocator: the allocator's name
@@ -132,6 +133,8 @@ SELECT
   b.*,
   b.requested_bytes AS bytes,
   CASE
+    -- Figures without a failure.
+    WHEN b.failed = 0 THEN 'can''t tell'
     WHEN b.branch IN ('outside_pool', 'ungrown') THEN 'outside the pool'
     WHEN b.branch = 'equal_chunks' THEN 'leak'
     WHEN b.branch = 'program_load' THEN 'other arrays'

@@ -19,6 +19,7 @@
 #include "cli/report/text.h"
 #include "queries/catalogue.h"
 #include "queries/materialize.h"
+#include "schema/query.h"
 #include "tests/rules/job_host.h"
 #include "tests/support/gpu_story.h"
 
