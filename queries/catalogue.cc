@@ -51,6 +51,9 @@ void Catalogue::CheckRules() {
       if (found == nullptr || found->kind != ViewKind::kRule || cause == entry.id) {
         problems_.push_back(
             fmt::format("{}: `explained by`: {} is not another rule", entry.path, cause));
+      } else if (found->incident != entry.incident || entry.incident.empty()) {
+        problems_.push_back(
+            fmt::format("{}: `explained by`: {} is not of the same incident", entry.path, cause));
       }
     }
   }

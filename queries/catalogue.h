@@ -7,6 +7,7 @@
 //     <rule>_items      optional: the evidence behind its findings
 //     <rule>_remedies   optional: what to do about them
 //     <rule>_quiet      optional: one row where it had its evidence, for when it found nothing
+//     <rule>_open       optional: what it can't tell for want of evidence, and what would tell
 // To add a rule: add its file (and its cases). Each statement has a header, comment lines before
 // its CREATE VIEW, which is read here. Facts need id, title and columns:
 //   -- id: NAME
@@ -22,7 +23,13 @@
 //   -- says: TEMPLATE        the column title of its findings (queries/words.h has the grammar)
 //   -- detail: TEMPLATE      their column detail
 // and may say:
-//   -- hint: yes             a suggestion, never the verdict of a report
+//   -- verdict: WORDS        a report's first words where this leads (facts/verdict_kinds.sql). A
+//   --   rule whose findings differ has a column `verdict`, which goes before this line where it is
+//   --   not NULL; without either it never leads
+//   -- incident: NAME        the failure that findings of one run and module belong to; rules that
+//   --   explain one another share it. By default each rule is one of its own
+//   -- symptom: yes          explained, it says how a failure was seen, not what it is made of
+//   -- hint: yes             a suggestion, not the verdict of a report unless it is an error
 //   -- explained by: a, b    where one of these rules fires for the same thing, a report folds it
 //   -- quiet: TEMPLATE       over the columns of <rule>_quiet: what a report says when the rule had
 //   --   its evidence and found nothing
@@ -34,7 +41,8 @@
 // others, and those that mean something special. What a statement gives and nobody lists is for
 // templates alone.
 //
-// `findings`, `finding_items`, `remedies` and `rules` are generated from the rules.
+// `findings`, `finding_items`, `remedies`, `rules`, `incidents`, `incident_findings` and
+// `open_questions` are generated from the rules.
 #ifndef OOMDB_QUERIES_CATALOGUE_H_
 #define OOMDB_QUERIES_CATALOGUE_H_
 
@@ -61,6 +69,7 @@ enum class ViewKind {
   kItems,
   kRemedies,
   kQuiet,
+  kOpen,
   kGenerated
 };
 
@@ -86,6 +95,9 @@ struct CatalogueEntry {
   // Of rules. Their templates name columns of the view; `quiet` names those of <id>_quiet.
   int rank = 0;  // From 1.
   bool hint = false;
+  std::string verdict;   // Empty: its findings say it in a column, or it has none.
+  std::string incident;  // Empty: none but its own.
+  bool symptom = false;
   std::vector<std::string> explained_by;
   Template says, detail, quiet;
   std::map<std::string, Template, std::less<>> words;  // Text columns made of words.

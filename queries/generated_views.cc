@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -16,6 +17,10 @@ std::string Quote(std::string_view text) {
     if (c == '\'') quoted += c;
   }
   return quoted + "'";
+}
+
+std::string QuoteOrNull(std::string_view text) {
+  return text.empty() ? "CAST(NULL AS VARCHAR(100))" : Quote(text);
 }
 
 // The same expression wherever a finding is referred to. Only a cast with a length means the same
@@ -44,9 +49,33 @@ std::string NoRows(const std::vector<ColumnMeaning>& columns) {
   return sql + " WHERE 1 = 0";
 }
 
-bool ListsColumn(const CatalogueEntry& entry, std::string_view name) {
-  return std::any_of(entry.columns.begin(), entry.columns.end(),
-                     [name](const ColumnMeaning& column) { return column.name == name; });
+bool ListsColumn(const CatalogueEntry& rule, std::string_view name) {
+  return std::any_of(rule.columns.begin(), rule.columns.end(),
+                     [&](const ColumnMeaning& column) { return column.name == name; });
+}
+
+std::string Verdict(const CatalogueEntry& rule) {
+  const std::string usual =
+      rule.verdict.empty() ? "CAST(NULL AS VARCHAR(20))" : Quote(rule.verdict);
+  return ListsColumn(rule, "verdict") ? fmt::format("COALESCE(verdict, {})", usual) : usual;
+}
+
+// One failure is one incident, on however many hosts and devices of the run it shows. What no
+// module is known of stays apart by capture. A hint that neither explains a failure nor is
+// explained by one stands alone.
+std::string IncidentId(const CatalogueEntry& rule) {
+  const std::string own = Quote(rule.id + ":");
+  std::string name = own;
+  if (!rule.incident.empty()) {
+    const std::string shared = Quote(rule.incident + ":");
+    name = rule.hint && rule.explained_by.empty()
+               ? fmt::format("CASE severity WHEN 'error' THEN {} ELSE {} END", shared, own)
+               : shared;
+  }
+  return fmt::format(
+      "CASE WHEN severity <> 'info' THEN {} || COALESCE(run, '-') || ':' || COALESCE(module_name, "
+      "'capture ' || CAST(capture_id AS VARCHAR(20))) END",
+      name);
 }
 
 CatalogueEntry Findings(const std::vector<CatalogueEntry>& entries) {
@@ -72,6 +101,8 @@ CatalogueEntry Findings(const std::vector<CatalogueEntry>& entries) {
       {"detail", "the numbers behind it, in the same form"},
       {"bytes", "the number that the rule is about (bytes)"},
       {"device_id", "the row of devices; NULL when it is about no device"},
+      {"verdict", "a report's first words where it leads; NULL: it never does"},
+      {"incident_id", "the failure that it belongs to (incidents); NULL: to none"},
   };
   view.how_to_read =
       "Errors first. The rule's own page (`oomdb show RULE`) says what its numbers mean; "
@@ -82,8 +113,8 @@ CatalogueEntry Findings(const std::vector<CatalogueEntry>& entries) {
     selects.push_back(
         fmt::format("SELECT {} AS finding_id, capture_id, run, host, device, module_id, "
                     "module_name, execution_id, '{}' AS rule, severity, evidence, title, detail, "
-                    "bytes, device_id FROM {}",
-                    FindingId(entry.id), entry.id, entry.id));
+                    "bytes, device_id, {} AS verdict, {} AS incident_id FROM {}",
+                    FindingId(entry.id), entry.id, Verdict(entry), IncidentId(entry), entry.id));
   }
   view.select = Union(selects, NoRows(view.columns));
   return view;
@@ -151,7 +182,11 @@ CatalogueEntry RulesView(const std::vector<CatalogueEntry>& entries) {
       {"how_to_read", "what its numbers mean"},
       {"rule_rank", "its place among findings of equal severity, from 1"},
       {"severity", "how bad its findings are, and when"},
-      {"hint", "1 when it is a suggestion, never the verdict of a report, else 0"},
+      {"hint",
+       "1 when it is a suggestion, not the verdict of a report unless it is an error; else 0"},
+      {"verdict",
+       "a report's first words where it leads; NULL: it says it by finding, or never leads"},
+      {"incident", "the failure that findings of a run and module belong to; NULL: one of its own"},
       {"explained_by",
        "rules that explain it where they fire for the same thing; NULL when there are none"},
       {"needs", "the evidence that it needs"},
@@ -166,11 +201,206 @@ CatalogueEntry RulesView(const std::vector<CatalogueEntry>& entries) {
     }
     selects.push_back(fmt::format(
         "SELECT {} AS rule, {} AS title, {} AS asks, {} AS cause, {} AS how_to_read, {} AS "
-        "rule_rank, {} AS severity, {} AS hint, {} AS explained_by, {} AS needs, {} AS tags",
+        "rule_rank, {} AS severity, {} AS hint, {} AS verdict, {} AS incident, {} AS explained_by, "
+        "{} AS needs, {} AS tags",
         Quote(entry.id), Quote(entry.title), Quote(entry.asks), Quote(entry.cause),
         Quote(entry.how_to_read), entry.rank, Quote(entry.severity), entry.hint ? 1 : 0,
-        explained_by.empty() ? "CAST(NULL AS VARCHAR(100))" : Quote(explained_by),
+        QuoteOrNull(entry.verdict), QuoteOrNull(entry.incident), QuoteOrNull(explained_by),
         Quote(entry.needs), Quote(entry.tags)));
+  }
+  view.select = Union(selects, NoRows(view.columns));
+  return view;
+}
+
+int Level(std::string_view severity) {
+  return severity == "error" ? 3 : severity == "warning" ? 2 : 1;
+}
+
+std::string LevelOf(std::string_view severity) {
+  return fmt::format("CASE {} WHEN 'error' THEN {} WHEN 'warning' THEN {} ELSE {} END", severity,
+                     Level("error"), Level("warning"), Level("info"));
+}
+
+// Which of its findings is an incident's cause: by the rules' ranks, after those that another of
+// the same incident explains. One pass: what a rule can be explained by is looked for with windows,
+// not with a join of all findings with all.
+CatalogueEntry IncidentFindings(const std::vector<CatalogueEntry>& entries) {
+  CatalogueEntry view;
+  view.id = "incident_findings";
+  view.title = "What an incident is made of: its cause, its parts, and how it was seen";
+  view.columns = {
+      {"incident_id", "the incident"},
+      {"finding_id", "the finding"},
+      {"part",
+       "cause, part (what it is made of), symptom (how it was seen), or again (the cause "
+       "on another device or host)"},
+      {"place", "from 1: the cause, then by severity and rank"},
+      {"capture_id", "the capture"},
+      {"run", "its run"},
+      {"rule", "the rule"},
+      {"severity", "error or warning"},
+      {"verdict", "a report's first words where it leads; NULL: it never does"},
+      {"title", "one line"},
+      {"module_name", "the module"},
+      {"bytes", "the number that the rule is about (bytes)"},
+  };
+  std::set<std::string> causes;
+  std::string ranks, symptoms, explained;
+  for (const CatalogueEntry& rule : entries) {
+    if (rule.kind != ViewKind::kRule) continue;
+    ranks += fmt::format(" WHEN '{}' THEN {}", rule.id, rule.rank);
+    if (rule.symptom) symptoms += fmt::format(" WHEN '{}' THEN 1", rule.id);
+    std::string by;
+    for (const std::string& cause : rule.explained_by) {
+      causes.insert(cause);
+      const auto found = std::find_if(entries.begin(), entries.end(),
+                                      [&](const CatalogueEntry& e) { return e.id == cause; });
+      // A hint explains what it would have prevented: then it is an error.
+      const bool hint = found != entries.end() && found->hint;
+      by += fmt::format("{}l.level_{} >= {}", by.empty() ? "" : " OR ", cause,
+                        Level(hint ? "error" : "warning"));
+    }
+    if (!by.empty())
+      explained += fmt::format("\n    WHEN l.rule = '{}' AND ({}) THEN 1", rule.id, by);
+  }
+  std::string windows;
+  for (const std::string& cause : causes) {
+    windows += fmt::format(
+        ",\n    MAX(CASE WHEN x.rule = '{0}' THEN x.level ELSE 0 END) OVER (PARTITION BY "
+        "x.incident_id) AS level_{0}",
+        cause);
+  }
+  const auto cases = [](const std::string& what, const std::string& whens, int otherwise) {
+    return whens.empty() ? std::to_string(otherwise)
+                         : fmt::format("CASE {}{} ELSE {} END", what, whens, otherwise);
+  };
+  view.select = fmt::format(
+      R"(WITH leveled AS (
+  SELECT
+    f.finding_id, f.incident_id, f.capture_id, f.run, f.device, f.rule, f.severity, f.verdict,
+    f.title, f.module_name, f.bytes,
+    {} AS level,
+    {} AS rule_rank,
+    {} AS symptom
+  FROM findings f
+  WHERE f.incident_id IS NOT NULL
+),
+looked AS (
+  SELECT
+    x.*{}
+  FROM leveled x
+),
+explained AS (
+  SELECT
+    l.*,
+    {} AS explained
+  FROM looked l
+),
+ordered AS (
+  SELECT
+    e.*,
+    ROW_NUMBER() OVER (
+      PARTITION BY e.incident_id
+      ORDER BY e.explained, e.level DESC NULLS LAST, e.rule_rank, e.capture_id,
+        e.device NULLS FIRST, e.finding_id
+    ) AS place
+  FROM explained e
+),
+led AS (
+  SELECT
+    o.*,
+    MAX(CASE WHEN o.place = 1 THEN o.rule END) OVER (PARTITION BY o.incident_id) AS cause_rule
+  FROM ordered o
+)
+SELECT
+  d.incident_id,
+  d.finding_id,
+  CASE
+    WHEN d.place = 1 THEN 'cause'
+    WHEN d.rule = d.cause_rule THEN 'again'
+    WHEN d.symptom = 1 THEN 'symptom'
+    ELSE 'part'
+  END AS part,
+  d.place,
+  d.capture_id,
+  d.run,
+  d.rule,
+  d.severity,
+  d.verdict,
+  d.title,
+  d.module_name,
+  d.bytes
+FROM led d)",
+      LevelOf("f.severity"), cases("f.rule", ranks, 0), cases("f.rule", symptoms, 0), windows,
+      explained.empty() ? "0" : "CASE" + explained + "\n    ELSE 0 END");
+  return view;
+}
+
+CatalogueEntry Incidents() {
+  CatalogueEntry view;
+  view.id = "incidents";
+  view.title = "What went wrong: one failure is one incident, on however many devices it shows";
+  view.columns = {
+      {"incident_id", "names it in findings and incident_findings"},
+      {"run", "the run"},
+      {"verdict", "what happened, in the words of verdict_kinds; NULL: nothing failed"},
+      {"title", "one line: that of its cause"},
+      {"cause_rule", "the rule of its cause"},
+      {"severity", "error or warning: that of its worst finding"},
+      {"first_capture_id", "the capture of its cause"},
+      {"cause_finding_id", "the finding that is its cause"},
+      {"module_name", "the module that it is about; NULL: not known"},
+      {"bytes", "the number that the cause is about (bytes)"},
+      {"finding_count", "findings that it is made of, with its cause"},
+  };
+  view.how_to_read =
+      "The cause is the finding of the lowest rank that no other of the incident explains; "
+      "incident_findings lists all of them.";
+  view.select =
+      R"(WITH counted AS (
+  SELECT
+    i.*,
+    COUNT(*) OVER (PARTITION BY i.incident_id) AS finding_count,
+    MIN(i.severity) OVER (PARTITION BY i.incident_id) AS worst_severity
+  FROM incident_findings i
+)
+SELECT
+  c.incident_id,
+  c.run,
+  c.verdict,
+  c.title,
+  c.rule AS cause_rule,
+  c.worst_severity AS severity,
+  c.capture_id AS first_capture_id,
+  c.finding_id AS cause_finding_id,
+  c.module_name,
+  c.bytes,
+  c.finding_count
+FROM counted c
+WHERE c.place = 1)";
+  return view;
+}
+
+CatalogueEntry OpenQuestions(const std::vector<CatalogueEntry>& entries) {
+  CatalogueEntry view;
+  view.id = "open_questions";
+  view.title = "What a capture can't tell for want of evidence, and what would tell";
+  view.columns = {
+      {"rule", "the rule that has no answer"},
+      {"capture_id", "the capture"},
+      {"device_id", "the device; NULL without devices"},
+      {"module_id", "the module; NULL: the capture as a whole"},
+      {"title", "what can't be told, and why"},
+      {"tell", "what would tell"},
+  };
+  view.how_to_read =
+      "A report says `well` only of a capture without a row here; else `can't tell`, with these.";
+  std::vector<std::string> selects;
+  for (const CatalogueEntry& entry : entries) {
+    if (entry.kind != ViewKind::kOpen) continue;
+    selects.push_back(
+        fmt::format("SELECT '{}' AS rule, capture_id, device_id, module_id, title, tell FROM {}",
+                    RuleOf(entry), entry.id));
   }
   view.select = Union(selects, NoRows(view.columns));
   return view;
@@ -195,6 +425,7 @@ std::string_view RuleOf(const CatalogueEntry& entry) {
     case ViewKind::kItems:
     case ViewKind::kRemedies:
     case ViewKind::kQuiet:
+    case ViewKind::kOpen:
       return id.substr(0, id.rfind('_'));
     default:
       return {};
@@ -202,8 +433,9 @@ std::string_view RuleOf(const CatalogueEntry& entry) {
 }
 
 std::vector<CatalogueEntry> GeneratedViews(const std::vector<CatalogueEntry>& entries) {
-  std::vector<CatalogueEntry> views = {Findings(entries), FindingItems(entries), Remedies(entries),
-                                       RulesView(entries)};
+  std::vector<CatalogueEntry> views = {
+      Findings(entries),         FindingItems(entries), Remedies(entries),     RulesView(entries),
+      IncidentFindings(entries), Incidents(),           OpenQuestions(entries)};
   for (CatalogueEntry& view : views) view.kind = ViewKind::kGenerated;
   return views;
 }

@@ -61,6 +61,14 @@ const std::vector<ColumnMeaning> kQuietColumns = {
     {"title", "what the rule looked for and did not find, in a few words"},
 };
 
+const std::vector<ColumnMeaning> kOpenColumns = {
+    {"capture_id", "the capture"},
+    {"device_id", "the device; NULL without devices"},
+    {"module_id", "the module; NULL: the capture as a whole"},
+    {"title", "what can't be told, and why"},
+    {"tell", "what would tell"},
+};
+
 const std::vector<ColumnMeaning>& StandardColumns(ViewKind kind) {
   static const std::vector<ColumnMeaning> none;
   switch (kind) {
@@ -72,6 +80,8 @@ const std::vector<ColumnMeaning>& StandardColumns(ViewKind kind) {
       return kRemedyColumns;
     case ViewKind::kQuiet:
       return kQuietColumns;
+    case ViewKind::kOpen:
+      return kOpenColumns;
     default:
       return none;
   }
@@ -93,8 +103,10 @@ ViewKind KindOf(std::string_view path, std::string_view id) {
     if (part == "_items") return ViewKind::kItems;
     if (part == "_remedies") return ViewKind::kRemedies;
     if (part == "_quiet") return ViewKind::kQuiet;
+    if (part == "_open") return ViewKind::kOpen;
     throw Error(fmt::format(
-        "a rule's views are {0}, {0}_items, {0}_remedies and {0}_quiet; not {1}", rule, id));
+        "a rule's views are {0}, {0}_items, {0}_remedies, {0}_quiet and {0}_open; not {1}", rule,
+        id));
   }
   if (path.starts_with("compare/")) return ViewKind::kCompare;
   if (path.starts_with("facts/")) return ViewKind::kFact;
@@ -168,13 +180,24 @@ int ReadRank(std::string_view text) {
   return rank;
 }
 
+// A line that is there or isn't.
+bool ReadYes(std::string_view key, std::string_view text) {
+  if (text != "yes") throw Error(fmt::format("`{}: {}`: yes expected, or no such line", key, text));
+  return true;
+}
+
 // What only a rule's header says.
 bool ReadRuleField(CatalogueEntry& entry, std::string_view key, std::string_view text) {
   if (key == "rank") {
     entry.rank = ReadRank(text);
   } else if (key == "hint") {
-    if (text != "yes") throw Error(fmt::format("`hint: {}`: yes expected, or no such line", text));
-    entry.hint = true;
+    entry.hint = ReadYes(key, text);
+  } else if (key == "symptom") {
+    entry.symptom = ReadYes(key, text);
+  } else if (key == "verdict") {
+    entry.verdict = text;
+  } else if (key == "incident") {
+    entry.incident = text;
   } else if (key == "explained by") {
     entry.explained_by = SplitList(text);
   } else if (key == "says") {

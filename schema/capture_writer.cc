@@ -197,6 +197,7 @@ void CaptureWriter::Add(const ingest::ModuleFact& fact) {
       {"name", CleanText(fact.name)},
       {"fingerprint", TextOrNull(fact.hlo_hash)},
       {"platform", TextOrNull(fact.platform)},
+      {"target", TextOrNull(fact.target)},
       {"execution_count", fact.execution_count},
   });
 }

@@ -194,6 +194,7 @@ CREATE TABLE stored_modules (
   name TEXT NOT NULL,            -- without the (N)
   fingerprint TEXT,              -- the HLO proto's hash: equal plans have equal fingerprints
   platform TEXT,                 -- gpu, tpu, cpu
+  target TEXT,                   -- what it was compiled for: sm_9.0, gfx942, tpu_v5e; NULL: unknown
   execution_count INTEGER NOT NULL -- in this capture
 ) STRICT;
 CREATE INDEX stored_modules_by_capture ON stored_modules (capture_id, name);

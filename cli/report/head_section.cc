@@ -11,10 +11,6 @@ namespace {
 
 constexpr size_t kMaxCaptures = 16;
 
-// Whether a finding is what a person came for. Hints about a program that runs are not: the report
-// says that it is well, and lists them.
-bool IsNews(const ReportFinding& f) { return f.severity != "info" || !f.is_hint; }
-
 std::string FileName(const ReportCapture& c) {
   return render::Safe(std::filesystem::path(c.path).filename().string());
 }
@@ -30,84 +26,49 @@ class HeadSection : ReportPage {
   }
 
  private:
-  // What happened, in one sentence.
+  // What happened: the verdict, and one sentence.
   void Headline() {
-    const ReportFinding* worst = report_.findings.empty() ? nullptr : &report_.findings.front();
-    if (worst != nullptr && IsNews(*worst)) {
-      std::string right;
-      if (IsAboutPlan(*worst) && report_.plan->plan_bytes > report_.plan->capacity_bytes)
-        right = "short by " +
-                render::HumanBytes(report_.plan->plan_bytes - *report_.plan->capacity_bytes);
-      const std::string sentence = render::Safe(worst->title_text);
-      const std::vector<std::string> lines =
-          render::Wrap(sentence, width_ - (right.empty() ? 0 : right.size() + 2));
-      const render::Style style =
-          worst->severity == "error" ? render::Style::kRed : render::Style::kYellow;
-      for (size_t i = 0; i < lines.size(); ++i) Spread(lines[i], i == 0 ? right : "", style);
-      return;
+    const ReportVerdict verdict = VerdictOf(report_);
+    const ReportFinding* const worst = verdict.finding;
+    const render::Style style = verdict.words == "well" ? render::Style::kGreen
+                                : worst != nullptr && worst->severity == "error"
+                                    ? render::Style::kRed
+                                    : render::Style::kYellow;
+    std::string right;
+    if (worst != nullptr && IsAboutPlan(*worst) &&
+        report_.plan->plan_bytes > report_.plan->capacity_bytes)
+      right = "short by " +
+              render::HumanBytes(report_.plan->plan_bytes - *report_.plan->capacity_bytes);
+    Told(render::Upper(verdict.words), verdict.sentence, right, style);
+    const size_t indent = verdict.words.size();
+    // Of a verdict that is known, what else is not.
+    const bool cant_tell = worst == nullptr;
+    for (size_t i = cant_tell ? 1 : 0; i < verdict.unknown.size(); ++i) {
+      Told(render::PadLeft(cant_tell ? "nor" : "open", indent), verdict.unknown[i], "",
+           render::Style::kYellow);
     }
-    if (shown().failed_count > 0) {
-      return Sentence(fmt::format("{} failed before launch, and no rule explains it: see RUN below",
-                                  render::Plural(shown().failed_count, "execution")),
-                      render::Style::kYellow);
+    for (const std::string& tell : verdict.tell)
+      Told(render::PadLeft("ask", indent), tell, "", std::nullopt);
+    for (const ReportFinding* beside : verdict.beside)
+      Told(render::PadLeft("but", indent), beside->title_text, "", render::Style::kYellow);
+  }
+
+  // A word, and beside it a text of as many lines as it takes.
+  void Told(const std::string& word, const std::string& text, const std::string& right,
+            std::optional<render::Style> style) {
+    const size_t indent = word.size() + 2;
+    const std::vector<std::string> lines =
+        render::Wrap(render::Safe(text), width_ - indent - (right.empty() ? 0 : right.size() + 2));
+    for (size_t i = 0; i < lines.size(); ++i) {
+      Spread((i == 0 ? word + "  " : std::string(indent, ' ')) + lines[i], i == 0 ? right : "",
+             style);
     }
-    if (!report_.plan && shown().kind == "oom_log") {
-      return Sentence(report_.logs.empty()
-                          ? "no out-of-memory error in this log"
-                          : "no failure in this log; what it says of memory is below",
-                      render::Style::kGreen);
-    }
-    if (!report_.plan && report_.allocators.empty() && report_.profile) {
-      const ReportProfile& profile = *report_.profile;
-      return Sentence(fmt::format("{} live on the devices in {}, held as shown below",
-                                  render::HumanBytes(profile.buffer_bytes),
-                                  render::Plural(profile.buffer_count, "buffer")),
-                      render::Style::kGreen);
-    }
-    if (!report_.plan) {
-      return Sentence(
-          report_.allocators.empty()
-              ? "this capture holds nothing about memory: neither a module nor an allocator"
-              : "this capture has no compiled module: there is no plan to compare with the "
-                "allocators below",
-          render::Style::kYellow);
-    }
-    if (shown().status != "complete" || shown().damaged) {
-      return Sentence("the capture is incomplete: what follows is what could be read",
-                      render::Style::kYellow);
-    }
-    const ReportPlan& plan = *report_.plan;
-    std::string sentence;
-    if (!plan.has_plan) {
-      sentence = fmt::format("nothing found; the plan of {} is not in the capture",
-                             render::Safe(plan.Label()));
-    } else if (plan.capacity_bytes && plan.plan_bytes > *plan.capacity_bytes) {
-      // It would be a finding if it had not run: the pool grew, or the capacity is not what it is
-      // taken for.
-      return Sentence(fmt::format("{} needs {}, more than the {} of {}, and yet it ran",
-                                  render::Safe(plan.Label()), render::HumanBytes(plan.plan_bytes),
-                                  plan.capacity_source, render::HumanBytes(*plan.capacity_bytes)),
-                      render::Style::kYellow);
-    } else if (plan.capacity_bytes) {
-      sentence = fmt::format("all is well: {} needs {} of {}", render::Safe(plan.Label()),
-                             render::HumanBytes(plan.plan_bytes),
-                             render::HumanBytes(*plan.capacity_bytes));
-    } else {
-      sentence = fmt::format("nothing found: {} needs {}; capacity unknown: set it with --capacity",
-                             render::Safe(plan.Label()), render::HumanBytes(plan.plan_bytes));
-    }
-    Sentence(sentence, render::Style::kGreen);
   }
 
   // The shown plan's size against its capacity.
   bool IsAboutPlan(const ReportFinding& f) const {
     return report_.plan && f.module_id == report_.plan->module_id &&
            f.bytes == report_.plan->plan_bytes && report_.plan->capacity_bytes;
-  }
-
-  void Sentence(const std::string& text, render::Style style) {
-    for (const std::string& part : render::Wrap(text, width_))
-      Line(render::Paint(style, part, color_));
   }
 
   void Identity() {
@@ -169,10 +130,10 @@ class HeadSection : ReportPage {
       const ReportCapture& c = report_.captures[order[i]];
       const std::string name = render::Safe(c.name);
       const bool snapshot = c.kind == "device_memory_profile";
-      std::string verdict = !c.worst_title.empty()   ? render::Safe(c.worst_title)
-                            : c.status != "complete" ? "truncated"
-                            : snapshot               ? "what was held, by Python line"
-                                                     : "nothing found";
+      std::string verdict = c.status != "complete" ? "truncated"
+                            : snapshot             ? "what was held, by Python line"
+                                                   : VerdictOfCapture(report_, c);
+      if (!c.worst_title.empty()) verdict = render::Safe(c.worst_title);
       const char* mark = order[i] == report_.shown ? "▸ " : "  ";
       std::string counts = c.kind == "oom_log"    ? "error log"
                            : c.kind == "xla_dump" ? "dump"

@@ -58,7 +58,8 @@ Json ToJson(const ReportFinding& f) {
                 {"count", OrNull(item.count)}};
   });
   Json remedies = List(f.remedies, [&](const ReportRemedy& remedy) {
-    return Json{{"fix", remedy.fix},
+    return Json{{"remedy", OrNull(remedy.remedy)},
+                {"fix", remedy.fix},
                 {"saving_bytes", Number(remedy.saving_bytes, remedy.evidence)},
                 {"needs_bytes", Number(remedy.needs_bytes, remedy.evidence)},
                 {"fits", OrNull(remedy.fits)},
@@ -78,6 +79,8 @@ Json ToJson(const ReportFinding& f) {
               {"device", OrNull(f.device)},
               {"module_name", OrNull(f.module_name)},
               {"bytes", Number(f.bytes, f.bytes_evidence)},
+              {"verdict", OrNull(f.verdict)},
+              {"incident_id", OrNull(f.incident_id)},
               {"items", std::move(items)},
               {"remedies", std::move(remedies)}};
 }
@@ -121,6 +124,7 @@ Json ToJson(const ReportPlan& p) {
     json["heap_peak_bytes"] = Number(p.heap_peak_bytes, "read");
     json["peak_bytes"] = Number(p.peak_bytes, "read");
     json["remat_instruction_count"] = OrNull(p.remat_instruction_count);
+    json["remat_compute_count"] = OrNull(p.remat_compute_count);
   }
   json["capacity_bytes"] = Number(p.capacity_bytes, p.capacity_evidence);
   json["capacity_source"] = OrNull(p.capacity_source);
@@ -225,8 +229,11 @@ Json ToJson(const ReportProfile& profile) {
 
 std::string ReportJson(const Report& report) {
   const ReportCapture& shown = report.captures[report.shown];
+  const ReportVerdict verdict = VerdictOf(report);
   Json json{
       {"oomdb", {{"tool_version", schema::kVersion}, {"schema_version", schema::SchemaVersion()}}},
+      {"verdict", verdict.words},
+      {"headline", verdict.sentence},
       {"captures", List(report.captures, [](const ReportCapture& x) { return ToJson(x); })},
       {"findings", List(report.findings, [](const ReportFinding& x) { return ToJson(x); })},
       {"shown", {{"run", OrNull(shown.run)}, {"host", OrNull(shown.host)}, {"path", shown.path}}},
@@ -235,7 +242,9 @@ std::string ReportJson(const Report& report) {
       {"error_texts", List(report.logs, [](const ReportErrorLog& x) { return ToJson(x); })},
       {"allocators", List(report.allocators, [](const ReportAllocator& x) { return ToJson(x); })},
       {"memory_profile", report.profile ? ToJson(*report.profile) : Json(nullptr)},
-      {"quiet", report.quiet}};
+      {"quiet", report.quiet},
+      {"cannot_tell", verdict.unknown},
+      {"would_tell", verdict.tell}};
   // A capture's names may be any bytes.
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

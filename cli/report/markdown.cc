@@ -3,6 +3,7 @@
 #include "cli/report/text.h"
 #include "render/terminal.h"
 #include "render/units.h"
+#include "render/words.h"
 
 namespace oomdb::cli {
 namespace {
@@ -44,9 +45,10 @@ std::string Fence(const std::string& text) {
 
 std::string ReportMarkdown(const Report& report, const ReportStyle& style) {
   const ReportCapture& shown = report.captures[report.shown];
+  const ReportVerdict verdict = VerdictOf(report);
   std::string out =
-      fmt::format("# {}\n\n", report.findings.empty() ? "oomdb: nothing found"
-                                                      : Escape(report.findings.front().title_text));
+      fmt::format("# {}: {}\n\n", render::Upper(verdict.words), Escape(verdict.sentence));
+  for (const std::string& tell : verdict.tell) out += fmt::format("ask: {}\n\n", Escape(tell));
   out += fmt::format("{} · {}", Name(shown.run, shown.host), shown.status);
   if (shown.execution_count > 0)
     out += fmt::format(" · {} executions, {} failed before launch", shown.execution_count,

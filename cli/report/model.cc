@@ -7,8 +7,10 @@
 #include <filesystem>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "cli/nearest.h"
+#include "render/units.h"
 #include "schema/query.h"
 
 namespace oomdb::cli {
@@ -69,6 +71,7 @@ class Reader {
     if (!told) report_.allocators = ReadReportAllocators(database_, shown);
     report_.profile = ReadReportProfile(database_, report_.captures[report_.shown]);
     FindQuiet();
+    FindOpen();
     return std::move(report_);
   }
 
@@ -158,11 +161,16 @@ class Reader {
   // The capture with the worst finding; else the one with the most failed executions; else the
   // first.
   void ChooseCapture() {
+    std::set<std::pair<int64_t, std::string>> counted;
     for (const ReportFinding& f : report_.findings) {
       ReportCapture& c = *CaptureOf(f.capture_id);
-      if (f.severity == "error") ++c.error_count;
-      if (f.severity == "warning") ++c.warning_count;
+      // One failure counts once, on however many devices it shows; its worst comes first.
+      const std::string& what = f.incident_id.empty() ? f.finding_id : f.incident_id;
+      if (f.severity != "info" && counted.emplace(f.capture_id, what).second)
+        ++(f.severity == "error" ? c.error_count : c.warning_count);
       if (c.worst_title.empty() && f.severity != "info") c.worst_title = f.title_text;
+      if (c.worst_verdict.empty() && f.severity != "info" && !f.is_explained)
+        c.worst_verdict = f.verdict;
     }
     for (size_t i = 0; i < report_.captures.size(); ++i) {
       const ReportCapture &c = report_.captures[i], &best = report_.captures[report_.shown];
@@ -201,6 +209,18 @@ class Reader {
         report_.run ? report_.run->devices[report_.run->shown].device_id : std::nullopt;
     report_.quiet =
         ReadReportQuiet(database_, report_.findings, capture.capture_id, *report_.plan, device);
+  }
+
+  void FindOpen() {
+    for (const schema::Record& row :
+         schema::ReadView(database_, "open_questions", {}, "rule, title, tell")) {
+      if (CaptureOf(row.Integer("capture_id")) == nullptr) continue;
+      report_.open.push_back({.capture_id = row.Integer("capture_id"),
+                              .device_id = row.MaybeInteger("device_id"),
+                              .module_id = row.MaybeInteger("module_id"),
+                              .title = render::HumanizeSentence(row.Text("title")),
+                              .tell = render::HumanizeSentence(row.Text("tell"))});
+    }
   }
 
   schema::Database& database_;

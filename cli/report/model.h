@@ -26,6 +26,7 @@ struct ReportRemedy {
   std::string cost;
   std::optional<bool> changes_results;
   std::string evidence;
+  std::string remedy = {};  // Its key, as in remedy_kinds.
 };
 
 // yes, no, likely, ? (too near to tell, and more likely not), or nothing.
@@ -58,6 +59,8 @@ struct ReportFinding {
   std::optional<int64_t> module_id;
   std::string module_name;
   std::optional<int64_t> bytes;
+  std::string verdict = {};         // A report's first words where it leads; empty: it never does.
+  std::string incident_id = {};     // The failure that it belongs to; empty: none.
   std::string bytes_evidence = {};  // A plan is read, however its failure is known.
   std::vector<ReportItem> items = {};
   std::vector<ReportRemedy> remedies = {};
@@ -81,6 +84,7 @@ struct ReportCapture {
   int64_t largest_plan_bytes = 0;
   bool damaged = false;  // A part of it was unreadable.
   std::string worst_title = {};
+  std::string worst_verdict = {};
   // What was skipped or doubted: "warning: ..."; info is left out.
   std::vector<std::string> issues = {};
 };
@@ -119,6 +123,7 @@ struct ReportPlan {
   int64_t output_bytes = 0, constant_bytes = 0, temp_bytes = 0, plan_bytes = 0, peak_bytes = 0;
   std::optional<int64_t> heap_peak_bytes;
   std::optional<int64_t> remat_instruction_count;
+  std::optional<int64_t> remat_compute_count;  // Without those that cost nothing.
   std::optional<int64_t> capacity_bytes;
   std::string capacity_source, capacity_evidence;
   std::optional<int64_t> memory_bytes;
@@ -214,6 +219,14 @@ struct ReportErrorLog {
   std::vector<ReportGroup> buffers;  // That the text lists, equal ones together, largest first.
 };
 
+// What can't be told for want of evidence, and what would tell.
+struct ReportOpenQuestion {
+  int64_t capture_id = 0;
+  std::optional<int64_t> device_id, module_id;
+  std::string title;  // "whether …"
+  std::string tell;
+};
+
 struct Report {
   // Of those read; null: not among them.
   const ReportCapture* CaptureOf(int64_t capture_id) const;
@@ -227,6 +240,17 @@ struct Report {
   std::vector<ReportAllocator> allocators;  // Of the shown capture, where the run tells of none.
   std::optional<ReportProfile> profile;     // The shown capture, or the one beside it.
   std::vector<std::string> quiet;           // What was looked at and found well.
+  std::vector<ReportOpenQuestion> open;     // Of all captures.
+};
+
+// What a report says first.
+struct ReportVerdict {
+  std::string words;     // As in verdict_kinds.
+  std::string sentence;  // What happened; of `can't tell` what it can't, first of `unknown`.
+  const ReportFinding* finding = nullptr;    // That it comes from, in the report.
+  std::vector<std::string> unknown;          // All that can't be told.
+  std::vector<std::string> tell;             // What would tell.
+  std::vector<const ReportFinding*> beside;  // What is wrong all the same, and no verdict.
 };
 
 struct ReportScope {
@@ -241,6 +265,10 @@ void NameReportCaptures(std::vector<ReportCapture>* captures);
 
 // Throws Error (kUsage) when the scope names nothing that is there; nearest names are offered.
 Report ReadReport(schema::Database& database, const ReportScope& scope);
+
+ReportVerdict VerdictOf(const Report& report);
+// Its words alone, for the table of captures.
+std::string VerdictOfCapture(const Report& report, const ReportCapture& capture);
 
 // Its parts. Of a capture without a module, and of a module that never ran: std::nullopt.
 // `preferred`: the module to show when the scope names none and no module's last execution failed.

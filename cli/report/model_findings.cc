@@ -48,7 +48,7 @@ class Reader {
                 return key(a) < key(b);
               });
     ReadEvidence();
-    for (ReportFinding& f : findings_) f.is_explained = IsExplained(f);
+    ReadParts();
     return std::move(findings_);
   }
 
@@ -73,7 +73,9 @@ class Reader {
                     .device = row.MaybeInteger("device"),
                     .module_id = row.MaybeInteger("module_id"),
                     .module_name = row.Text("module_name"),
-                    .bytes = row.MaybeInteger("bytes")};
+                    .bytes = row.MaybeInteger("bytes"),
+                    .verdict = row.Text("verdict"),
+                    .incident_id = row.Text("incident_id")};
     f.brief_text = rule.detail.ToText(columns.Without(kListed), Units());
     f.bytes_evidence = IsSizeOfPlan(f) ? "read" : f.evidence;
     findings_.push_back(std::move(f));
@@ -118,16 +120,19 @@ class Reader {
                                          .likely = row.MaybeFlag("likely"),
                                          .cost = row.Text("cost"),
                                          .changes_results = row.MaybeFlag("changes_results"),
-                                         .evidence = row.Text("evidence")});
+                                         .evidence = row.Text("evidence"),
+                                         .remedy = row.Text("remedy")});
     }
   }
 
-  bool IsExplained(const ReportFinding& f) const {
-    const std::vector<std::string>& by = queries::Catalogue::Get().Find(f.rule)->explained_by;
-    return std::any_of(findings_.begin(), findings_.end(), [&](const ReportFinding& other) {
-      return other.module_id == f.module_id &&
-             std::find(by.begin(), by.end(), other.rule) != by.end();
-    });
+  void ReadParts() {
+    std::map<std::string, std::string> parts;
+    for (const schema::Record& row : schema::ReadView(database_, "incident_findings"))
+      parts[row.Text("finding_id")] = row.Text("part");
+    for (ReportFinding& f : findings_) {
+      const std::string& part = parts[f.finding_id];
+      f.is_explained = part == "part" || part == "symptom";
+    }
   }
 
   schema::Database& database_;
@@ -145,8 +150,11 @@ std::vector<ReportFinding> ReadReportFindings(schema::Database& database,
 void SortReportFindings(int64_t shown, std::vector<ReportFinding>* findings) {
   std::stable_sort(findings->begin(), findings->end(),
                    [&](const ReportFinding& a, const ReportFinding& b) {
-                     return std::tuple(SeverityRank(a.severity), a.capture_id != shown, a.rank) <
-                            std::tuple(SeverityRank(b.severity), b.capture_id != shown, b.rank);
+                     const auto key = [&](const ReportFinding& f) {
+                       return std::tuple(SeverityRank(f.severity), f.capture_id != shown,
+                                         f.is_explained, f.rank);
+                     };
+                     return key(a) < key(b);
                    });
 }
 

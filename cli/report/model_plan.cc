@@ -40,6 +40,7 @@ class PlanReader {
     plan.peak_bytes = module->Integer("peak_bytes");
     plan.heap_peak_bytes = module->MaybeInteger("heap_peak_bytes");
     plan.remat_instruction_count = module->MaybeInteger("remat_instruction_count");
+    plan.remat_compute_count = module->MaybeInteger("remat_compute_count");
     ReadSpaces(&plan);
     ReadCapacity(&plan);
     ReadGroups(&plan);

@@ -97,7 +97,7 @@ class PlanSection : ReportPage {
       roles += fmt::format("{}{} {}", roles.empty() ? "" : "  ", role.role,
                            render::HumanPercent(role.bytes, plan.heap_peak_bytes.value_or(0)));
     }
-    Section(plan.heap_peak_bytes ? "AT THE HEAP PEAK  " + render::HumanBytes(plan.peak_bytes)
+    Section(plan.heap_peak_bytes ? "AT THE PEAK  " + render::HumanBytes(plan.peak_bytes)
                                  : "ALL OF THE PLAN",
             roles.empty() ? "read" : "temps by role: " + roles + "  inferred");
     const size_t listed =

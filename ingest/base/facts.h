@@ -52,6 +52,7 @@ struct ModuleFact {
   std::string name;      // Without the (N).
   std::string hlo_hash;  // XXH3-128 of the HLO proto's bytes, hex; empty without a plan.
   std::string platform;  // gpu, tpu, cpu; empty: unknown.
+  std::string target;    // What it was compiled for, as in ingest/plan/target.h; empty: unknown.
   int64_t execution_count = 0;
   std::shared_ptr<const Plan> plan;  // Null when only its executions are known.
 };

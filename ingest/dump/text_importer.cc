@@ -13,6 +13,7 @@
 #include "ingest/dump/usage_report.h"
 #include "ingest/plan/hlo_importer.h"
 #include "ingest/plan/plan.h"
+#include "ingest/plan/target.h"
 #include "ingest/source/naming.h"
 
 namespace oomdb::ingest {
@@ -65,6 +66,7 @@ ModuleFact ReadTextModule(const Source& source) {
   plan->module_name = module.name;
   module.hlo_hash = HloHash(text);
   module.platform = PlatformOf("", file_name, module.name);
+  module.target = TargetOfFile(file_name, module.name);
   module.plan = std::move(plan);
   return module;
 }

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "ingest/plan/plan.h"
+#include "ingest/plan/target.h"
 #include "ingest/source/naming.h"
 
 namespace oomdb::ingest {
@@ -128,6 +129,7 @@ ModuleFact ReadHloModule(const Source& source) {
   module.name = plan->module_name;
   module.hlo_hash = HloHash(bytes);
   module.platform = PlatformOf(plan->device_type, source.path(), plan->module_name);
+  module.target = TargetOfFile(source.path(), plan->module_name);
   module.plan = std::move(plan);
   return module;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "ingest/plan/target.h"
 #include "ingest/xplane/host_event_emitter.h"
 
 namespace oomdb::ingest {
@@ -118,6 +119,8 @@ class Emitter {
         const auto bytes = device.plane->numbers.find("memory_size");
         if (bytes != device.plane->numbers.end()) fact.memory_bytes = Nonzero(bytes->second);
       }
+      // All devices of a capture are of one make.
+      if (target_.empty()) target_ = TargetOfDevice(fact.name);
       sink_.Add(fact);
     }
   }
@@ -132,6 +135,7 @@ class Emitter {
     for (size_t i = 0; i < platforms.size(); ++i) {
       ModuleFact fact = content_.modules.module(static_cast<int32_t>(i));
       fact.platform = platforms[i].empty() ? usual : platforms[i];
+      fact.target = target_;
       sink_.Add(fact);
     }
   }
@@ -284,6 +288,7 @@ class Emitter {
     const AllocatorSeries* allocator = nullptr;  // Null: it recorded no allocator.
   };
   std::map<DeviceKey, Device> devices_;
+  std::string target_;  // What modules were compiled for; empty: unknown.
 };
 
 }  // namespace

@@ -194,7 +194,8 @@ class TimelineReader {
           break;
       }
     });
-    if (!run_id || !device) return;
+    // TensorFlow writes -1 where it has no run id: the same in all runs, so they can't be told apart.
+    if (!run_id || *run_id == -1 || !device) return;
     const TimeSpan span = base_.SpanOf(line.head, raw);
     CpuRun* const run = FindRun({*device, *run_id}, span);
     if (run == nullptr) return;

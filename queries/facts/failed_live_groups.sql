@@ -6,7 +6,8 @@
 --   module_id: the module that failed
 --   execution_id: its first execution that failed before launch
 --   position: from 1, most bytes first
---   origin: where the bytes came from
+--   origin: where the bytes came from; of what is older than the capture, that its own parameters
+--     are not among it
 --   bytes: live bytes of that origin (bytes)
 --   count: allocations; 1 for what was never seen in an event
 CREATE VIEW failed_live_groups AS
@@ -22,7 +23,11 @@ SELECT
     PARTITION BY e.capture_id, g.execution_id
     ORDER BY g.bytes DESC NULLS LAST, o.content NULLS FIRST
   ) AS position,
-  o.content AS origin,
+  CASE o.content
+    WHEN 'allocated before the capture began'
+      THEN 'allocated before the capture began, besides its parameters'
+    ELSE o.content
+  END AS origin,
   g.bytes,
   g.count
 FROM stored_executions e

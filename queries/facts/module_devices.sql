@@ -17,14 +17,16 @@
 --   constant_bytes: constants (bytes)
 --   temp_bytes: temps (bytes)
 --   heap_peak_bytes: most temp bytes live at once (bytes)
---   capacity_bytes: what the device may use (bytes)
---   capacity_source: pool, error log, setting or device memory
+--   capacity_bytes: what the device may use (bytes); where nothing says it, and the plan is larger
+--     than any device of the target, the memory of the largest
+--   capacity_source: pool, error log, setting, device memory or largest device
 --   capacity_evidence: measured, read or inferred
 --   memory_bytes: the device's memory (bytes)
 --   allocator_id: the device's pool
 --   execution_count: executions on this device
 --   launched_count: of these, with evidence that they launched
 --   failed_count: of these, known to have failed (never on a truncated capture)
+--   target: what the module was compiled for; NULL: unknown
 CREATE VIEW module_devices AS
 -- On a truncated capture a missing launch may only be missing from the file, so nothing counts as
 -- failed.
@@ -60,14 +62,22 @@ SELECT
   m.constant_bytes,
   m.temp_bytes,
   m.heap_peak_bytes,
-  p.capacity_bytes,
-  p.capacity_source,
-  p.capacity_evidence,
+  COALESCE(p.capacity_bytes, CASE WHEN m.plan_bytes > k.setting THEN k.setting END)
+    AS capacity_bytes,
+  CASE
+    WHEN p.capacity_bytes IS NULL AND m.plan_bytes > k.setting THEN 'largest device'
+    ELSE p.capacity_source
+  END AS capacity_source,
+  CASE
+    WHEN p.capacity_bytes IS NULL AND m.plan_bytes > k.setting THEN 'read'
+    ELSE p.capacity_evidence
+  END AS capacity_evidence,
   p.memory_bytes,
   p.allocator_id,
   r.execution_count,
   r.launched_count,
-  r.failed_count
+  r.failed_count,
+  m.target
 FROM ran r
 JOIN modules m ON m.module_id = r.module_id
 JOIN captures c ON c.capture_id = r.capture_id
@@ -75,4 +85,12 @@ LEFT JOIN effective_capacity p
   ON p.capture_id = r.capture_id
   AND ((r.execution_count > 0
       AND (p.device_id = r.device_id OR (p.device_id IS NULL AND r.device_id IS NULL)))
-    OR (r.execution_count = 0 AND p.place = 1));
+    OR (r.execution_count = 0 AND p.place = 1))
+-- A CPU's memory is the machine's: none is the largest.
+LEFT JOIN settings k
+  ON k.name = 'device_bytes_' || CASE
+    WHEN m.platform = 'cpu' THEN NULL
+    WHEN m.target IN (SELECT SUBSTR(s.name, 14) FROM settings s WHERE s.name LIKE 'device_bytes_%')
+      THEN m.target
+    ELSE COALESCE(m.platform, 'any')
+  END;

@@ -19,7 +19,8 @@
 --   severity: error; warning where the error log does not say that it failed
 --   evidence: read
 --   stage: compile, run, host or chip
---   branch: for compile: sparse_core, absurd, arguments, padding, one_allocation, accumulated,
+--   branch: for compile: sparse_core, absurd, arguments, padding, activation, one_allocation,
+--     accumulated,
 --     unlisted; for run: outside_pool, fragmentation, absurd, ungrown, remat_contradicted,
 --     equal_chunks, eager, full_chip, program_load, victim, second_copy, outputs, temps, shortage,
 --     unlisted; for host: fragmentation, absurd, pinned, driver, array, killed, cpu, machine; for
@@ -27,7 +28,7 @@
 --   kind: which message it is (oom_kinds)
 --   memory_space: as the error log says
 --   allocator: the allocator's name
---   matched_by: name and size, name, or size; NULL without a match
+--   matched_by: name and size, name, size, shapes or failure; NULL without a match
 --   message: the line
 --   needed_bytes: what did not fit: of a compile the whole program, else the request (bytes)
 --   capacity_bytes: what there is of it (bytes)
@@ -87,6 +88,9 @@ largest AS (
   SELECT
     k.oom_event_id,
     MAX(k.each_bytes) AS each_bytes,
+    -- Values of a gradient: what the forward pass keeps, and what is made of it going back.
+    MAX(CASE WHEN k.forward + k.backward + k.stacked > 0 THEN k.each_bytes END)
+      AS gradient_each_bytes,
     MAX(k.rematerialized) AS rematerialized,
     MAX(CASE WHEN k.position = 1 THEN k.padding_bytes END) AS first_padding_bytes,
     MAX(CASE WHEN k.position = 1 THEN k.bytes END) AS first_bytes,
@@ -150,6 +154,7 @@ chosen AS (
   SELECT
     f.*,
     g.each_bytes,
+    g.gradient_each_bytes,
     g.first_padding_bytes,
     g.first_bytes,
     g.largest,
@@ -236,6 +241,9 @@ SELECT
           OR 2 * c.arguments_bytes > COALESCE(c.used_bytes, c.total_bytes) THEN 'arguments'
         WHEN 2 * c.first_padding_bytes > c.first_bytes
           OR 2 * c.temp_padding_bytes > c.temp_bytes THEN 'padding'
+        -- The largest is a value of the gradient, of a loop's steps or of its own: it grows with
+        -- what is trained on, and no mesh is wrong.
+        WHEN c.is_large = 1 AND c.gradient_each_bytes = c.each_bytes THEN 'activation'
         WHEN c.is_large = 1 THEN 'one_allocation'
         WHEN c.largest IS NOT NULL THEN 'accumulated'
         ELSE 'unlisted'

@@ -18,7 +18,7 @@
 --   allocator: the allocator's name
 --   module_id: the module it is about, where one of the same run matches
 --   module_name: its name, by the error log or by the match
---   matched_by: name and size, name, or size; NULL without a match
+--   matched_by: name and size, name, size, shapes or failure; NULL without a match
 --   needed_bytes: what did not fit: of a compile the whole program, else the request (bytes)
 --   capacity_bytes: what there is of it (bytes)
 --   short_bytes: what is missing, as printed, else the difference (bytes)

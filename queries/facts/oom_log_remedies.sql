@@ -380,7 +380,8 @@ WHERE (z.branch <> 'absurd' OR z.remedy = 'check_shapes') AND (z.leads = 1
   OR (z.remedy = 'find_holder' AND z.stage = 'run' AND z.branch IN (
     'victim', 'shortage', 'unlisted', 'equal_chunks', 'second_copy', 'eager', 'full_chip',
     'program_load', 'outside_pool'))
-  OR (z.remedy = 'smaller_batch' AND z.branch IN ('accumulated', 'one_allocation', 'temps'))
+  OR (z.remedy = 'smaller_batch' AND z.branch IN (
+    'accumulated', 'activation', 'one_allocation', 'temps'))
   OR (z.remedy = 'smaller_batch' AND z.stage = 'compile' AND z.branch = 'unlisted')
   -- One request that takes most of the memory is a program's temps.
   OR (z.remedy IN ('smaller_batch', 'dump_plan') AND z.stage = 'run' AND z.eager = 0

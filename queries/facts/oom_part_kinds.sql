@@ -17,6 +17,7 @@
 --     of attention scores
 --   forward: 1 for a value of the forward pass of a gradient (jvp, not transpose)
 --   backward: 1 for one of the backward pass (transpose)
+--   stacked: 1 for what a loop fills, one slice in each of its steps
 --   wide: 1 for an array of 64-bit numbers
 --   upcast: 1 for a f32 copy made by convert_element_type
 --   downcast: 1 for a bf16 or f16 copy made by convert_element_type
@@ -63,6 +64,7 @@ SELECT
     ELSE 0
   END AS forward,
   CASE WHEN LOWER(p.op_name) LIKE '%transpose(%' THEN 1 ELSE 0 END AS backward,
+  CASE WHEN LOWER(p.op_name) LIKE '%while/body%dynamic_update_slice%' THEN 1 ELSE 0 END AS stacked,
   CASE
     WHEN LOWER(p.shape) LIKE 'f32[%' AND LOWER(p.op_name) LIKE '%convert_element_type%' THEN 1
     ELSE 0

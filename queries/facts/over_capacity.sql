@@ -17,9 +17,10 @@
 --   temp_bytes: temps (bytes)
 --   heap_peak_bytes: most temp bytes live at once (bytes)
 --   capacity_bytes: what the device may use (bytes)
---   capacity_source: pool, error log, setting or device memory
+--   capacity_source: pool, error log, setting, device memory or largest device
 --   capacity_evidence: measured, read or inferred
 --   memory_bytes: the device's memory (bytes)
+--   target: what the module was compiled for; NULL: unknown
 --   short_bytes: what is missing (bytes)
 --   execution_count: executions on this device
 --   failed_count: of these, known to have failed
@@ -47,6 +48,7 @@ SELECT
   d.capacity_source,
   d.capacity_evidence,
   d.memory_bytes,
+  d.target,
   d.plan_bytes - d.capacity_bytes AS short_bytes,
   d.execution_count,
   d.failed_count,

@@ -17,8 +17,9 @@
 --   temp_bytes: temps (bytes)
 --   heap_peak_bytes: most temp bytes live at once (bytes)
 --   capacity_bytes: what the device may use (bytes)
---   capacity_source: pool, error log, setting or device memory
+--   capacity_source: pool, error log, setting, device memory or largest device
 --   capacity_evidence: measured, read or inferred
+--   target: what the module was compiled for; NULL: unknown
 --   memory_bytes: the device's memory (bytes)
 --   short_bytes: what is missing (bytes)
 --   execution_count: executions on this device
@@ -209,6 +210,7 @@ SELECT
   f.capacity_bytes,
   f.capacity_source,
   f.capacity_evidence,
+  f.target,
   f.memory_bytes,
   f.short_bytes,
   f.execution_count,

@@ -1,6 +1,11 @@
 -- id: allocator_retry
 -- title: The allocator waited for memory
 -- rank: 170
+-- verdict: pool full
+-- incident: device
+-- explained by: step_does_not_fit, grows_per_execution, other_arrays_take_room, fragmentation,
+--   no_donation, runtime_oom
+-- symptom: yes
 -- asks: Did an execution wait for memory, and did it get it?
 -- needs: allocator events, or events of the waits themselves
 -- tags: oom, runtime, wait

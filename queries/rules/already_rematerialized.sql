@@ -11,8 +11,8 @@
 -- how to read: Counted are instructions with a .remat part in their name, without bitcasts and
 --   get-tuple-elements, which cost nothing. Compiler flags will not find much more: expect the fix
 --   from the program.
--- next: oomdb query --db oom.db "SELECT name, plan_bytes, remat_instruction_count FROM modules
---   WHERE remat_instruction_count > 0"
+-- next: oomdb query --db oom.db "SELECT name, plan_bytes, remat_compute_count FROM modules
+--   WHERE remat_compute_count > 0"
 -- says: XLA already rematerialized {remat_compute_count:n} instructions of {module_name}: expect
 --   the fix from the program
 -- detail: {remat_compute_count:n} of {instruction_count:n} instructions are computed a second time

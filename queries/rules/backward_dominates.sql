@@ -1,7 +1,8 @@
 -- id: backward_dominates
 -- title: Gradients and their temporaries take most of it
 -- rank: 150
--- explained by: step_does_not_fit, compile_oom
+-- incident: device
+-- explained by: step_does_not_fit, compile_oom, no_donation
 -- asks: Is backward the largest of the three roles at the heap peak of a step that does not fit?
 -- needs: a plan with a heap trace, and a capacity
 -- tags: oom, plan, backward

@@ -2,6 +2,10 @@
 -- title: The pool is much smaller than the device's memory
 -- rank: 120
 -- hint: yes
+-- verdict: pool full
+-- incident: device
+-- explained by: step_does_not_fit, other_arrays_take_room, grows_per_execution, fragmentation,
+--   no_donation
 -- asks: Was the memory fraction set low, and would raising it help?
 -- needs: allocator events, and the device's memory in the capture
 -- tags: capacity, settings

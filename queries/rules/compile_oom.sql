@@ -1,6 +1,8 @@
 -- id: compile_oom
 -- title: The compiler rejected the program: it does not fit
 -- rank: 20
+-- verdict: did not compile
+-- incident: device
 -- asks: Did a compile stop because the program needs more device memory than there is?
 -- needs: the compiler's error log; a dump of the same compile in the same run adds op names and
 --   Python lines
@@ -10,8 +12,8 @@
 --   reserve) before anything runs, and stops when the sum is above the device's memory.
 -- empty without: oom_events
 -- how to read: The branches are those of XLA's triage of error E1000: SparseCores or TensorCores, a
---   size that can't be meant, arguments that don't fit, one allocation above half of the memory, or
---   many that add up. Numbers are as exact as the error log prints them.
+--   size that can't be meant, arguments that don't fit, one allocation above half of the memory (a
+--   value of the gradient, or one that should not exist whole), or many that add up. Numbers are as exact as the error log prints them.
 -- next: oomdb query --db oom.db "SELECT label, bytes, count FROM finding_items WHERE finding_id
 --   LIKE 'compile_oom%'"
 -- words because by branch:
@@ -24,6 +26,8 @@
 --   padding: (listed?{first_padding_bytes:bytes} of the {first_bytes:bytes} in the largest buffers
 --     are padding to the tile.|{temp_padding_bytes:bytes} of the {temp_bytes:bytes} of temps are
 --     padding to the tile.)
+--   activation: A single value of the gradient takes {allocation_bytes:bytes}, more than half of the
+--     memory: what the forward pass keeps for the backward pass grows with batch and sequence.
 --   one_allocation: A single allocation of {allocation_bytes:bytes} takes more than half of the
 --     memory: almost always a wrong mesh shape, a missing sharding annotation, or a value that
 --     should not exist whole.
@@ -44,7 +48,10 @@
 --   module_name: its name, by the error log or by the match
 --   execution_id: NULL: nothing ran
 --   bytes: what the program needs (bytes); NULL when the error log does not say it
---   branch: sparse_core, absurd, arguments, padding, one_allocation, accumulated or unlisted
+--   verdict: did not compile; where the log does not say that it failed too large, when it is, or
+--     can't tell
+--   branch: sparse_core, absurd, arguments, padding, activation, one_allocation,
+--     accumulated or unlisted
 --   capacity_bytes: what the device has (bytes)
 --   capacity_times: how many times that is needed, rounded down
 --   short_bytes: what is missing (bytes)
@@ -58,7 +65,8 @@
 --   temp_padding_bytes: of these padding (bytes)
 --   largest: the three largest groups of buffers; NULL when none is known
 --   remarks: what the compiler remarked on the way
---   matched_by: how the module was found: name and size, name, or size; NULL without one
+--   matched_by: how the module was found: name and size, name, size, shapes or failure; NULL without
+--     one
 --   listed: 1 when the buffers that the error log lists show the padding, else 0
 --   failed: 1 when the error log says that it failed, else 0
 --   nameless: 1 when the module has no name, else 0
@@ -70,6 +78,11 @@ CREATE VIEW compile_oom AS
 SELECT
   b.*,
   b.needed_bytes AS bytes,
+  CASE
+    WHEN b.failed = 1 THEN 'did not compile'
+    WHEN b.needed_bytes > b.capacity_bytes THEN 'too large'
+    ELSE 'can''t tell'
+  END AS verdict,
   CASE WHEN 2 * b.first_padding_bytes > b.first_bytes THEN 1 ELSE 0 END AS listed,
   CASE WHEN b.kind = 'tpu_allocation_exceeded' THEN 1 ELSE 0 END AS single,
   CASE WHEN b.needed_bytes IS NULL THEN 1 ELSE 0 END AS unsized,

@@ -1,6 +1,8 @@
 -- id: fragmentation
 -- title: Enough is free, but not in one piece
 -- rank: 90
+-- verdict: fragmented
+-- incident: device
 -- asks: Did a request fail although all that the execution still needed was free?
 -- needs: allocator events and an execution that failed before launch, or an allocator's dump in an
 --   error log

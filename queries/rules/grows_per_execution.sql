@@ -1,6 +1,9 @@
 -- id: grows_per_execution
 -- title: Memory grows with every execution
 -- rank: 70
+-- verdict: leak
+-- incident: device
+-- explained by: host_skew
 -- asks: Does the memory in use at the start of a module's executions rise, and what is left behind?
 -- needs: allocator events and at least three executions of a module
 -- tags: oom, leak, runtime
@@ -242,3 +245,64 @@ CREATE VIEW grows_per_execution_quiet AS
 SELECT m.capture_id, m.device_id, m.module_id, m.executions AS execution_count
 FROM stored_module_starts m
 WHERE m.executions >= (SELECT t.setting FROM settings t WHERE t.name = 'growth_min_executions');
+
+-- title: Captures that can't tell whether memory grows from step to step
+-- words title by reason:
+--   no_executions: whether memory grows from step to step: no execution of a compiled module is in
+--     the capture
+--   no_events: whether memory grows from step to step: the capture has no allocator events
+--   few: whether memory grows from step to step: no module ran {needed:n} times in the capture
+--   unsettled: whether this is a leak: memory rose too few times, or may be given back again
+-- words tell by remedy:
+--   profiles: two device memory profiles some steps apart
+--     (jax.profiler.save_device_memory_profile), then oomdb compare FIRST SECOND
+--   longer: a capture of more steps
+--   steps: a capture that shows steps of a compiled program
+--   events: a capture with allocator events: not of the platform's or the driver's own allocator
+CREATE VIEW grows_per_execution_open AS
+WITH limits AS (
+  SELECT MAX(s.setting) AS needed FROM settings s WHERE s.name = 'growth_min_executions'
+),
+watched AS (
+  SELECT
+    c.capture_id,
+    d.device_id,
+    d.kind,
+    (SELECT COUNT(*) FROM stored_executions e WHERE e.capture_id = c.capture_id) AS executions,
+    (SELECT COUNT(*) FROM allocators a WHERE a.device_id = d.device_id) AS pools,
+    (SELECT MAX(m.executions) FROM stored_module_starts m
+      WHERE m.device_id = d.device_id) AS most_executions
+  FROM captures c
+  LEFT JOIN devices d ON d.capture_id = c.capture_id
+  WHERE c.kind = 'xplane'
+),
+unknown AS (
+  SELECT
+    w.capture_id,
+    w.device_id,
+    CAST(NULL AS BIGINT) AS module_id,
+    w.kind,
+    CASE
+      WHEN w.executions = 0 THEN 'no_executions'
+      WHEN w.pools = 0 THEN 'no_events'
+      ELSE 'few'
+    END AS reason
+  FROM watched w
+  CROSS JOIN limits l
+  WHERE w.executions = 0 OR w.pools = 0 OR COALESCE(w.most_executions, 0) < l.needed
+  UNION ALL
+  SELECT g.capture_id, g.device_id, g.module_id, 'gpu', 'unsettled'
+  FROM grows_per_execution g
+  WHERE g.severity = 'info'
+)
+SELECT
+  u.*,
+  l.needed,
+  CASE
+    WHEN u.reason = 'few' OR u.reason = 'unsettled' THEN 'longer'
+    WHEN u.reason = 'no_executions' THEN 'steps'
+    WHEN u.kind = 'gpu' AND u.reason = 'no_events' THEN 'events'
+    ELSE 'profiles'
+  END AS remedy
+FROM unknown u
+CROSS JOIN limits l;

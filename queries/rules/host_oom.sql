@@ -1,6 +1,8 @@
 -- id: host_oom
 -- title: The host's memory ran out, not the device's
 -- rank: 50
+-- verdict: host
+-- incident: host
 -- asks: Was it host or pinned memory that could not be allocated, by the error log?
 -- needs: the run time's error log
 -- tags: oom, host, log

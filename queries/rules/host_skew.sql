@@ -1,6 +1,8 @@
 -- id: host_skew
 -- title: One host of a job stands out
 -- rank: 10
+-- verdict: odd host
+-- incident: device
 -- asks: Does a host or a device of a run use, keep or wait for more memory than its peers, or have
 --   less of it?
 -- needs: allocator events of two hosts of a run, or of three devices of its one host
@@ -185,7 +187,8 @@ JOIN figures f ON f.capture_id = s.capture_id;
 --   raise_memory_fraction: none
 --   find_waiting_request: none
 -- columns:
---   saving_bytes: how far the figure is from the median (bytes); NULL: not in memory of the device
+--   saving_bytes: what has piled up, where the device's memory grows, else how far the figure is
+--     from the median (bytes); NULL: not in memory of the device
 CREATE VIEW host_skew_remedies AS
 WITH remedies AS (
   SELECT 1 AS preference, 'drop_reference' AS remedy
@@ -207,10 +210,12 @@ SELECT
   s.module_id,
   o.remedy,
   ROW_NUMBER() OVER (PARTITION BY s.capture_id ORDER BY o.preference) AS position,
-  o.saving_bytes,
+  CASE WHEN o.preference = 1 AND g.device_id IS NOT NULL
+    THEN g.last_in_use_bytes - g.first_in_use_bytes ELSE o.saving_bytes END AS saving_bytes,
   CAST(NULL AS BIGINT) AS needs_bytes,
   CAST(NULL AS BIGINT) AS fits,
   0 AS changes_results,
   'inferred' AS evidence
 FROM host_skew s
-JOIN odd o ON o.capture_id = s.capture_id;
+JOIN odd o ON o.capture_id = s.capture_id
+LEFT JOIN growth g ON g.device_id = s.device_id;

@@ -1,6 +1,7 @@
 -- id: lost_events
 -- title: Allocator events are missing from the capture
 -- rank: 190
+-- verdict: can't tell
 -- asks: Do an allocator's running totals contradict one another?
 -- needs: allocator events
 -- tags: data

@@ -2,6 +2,8 @@
 -- title: The step keeps two copies of its state: nothing, or only a part, is donated
 -- rank: 100
 -- hint: yes
+-- verdict: second copy
+-- incident: device
 -- asks: Could parameters give their memory to results of the same shape and type?
 -- needs: a plan with a buffer assignment
 -- tags: plan, donation

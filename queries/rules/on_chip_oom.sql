@@ -1,6 +1,8 @@
 -- id: on_chip_oom
 -- title: A kernel needs more on-chip memory than there is
 -- rank: 40
+-- verdict: on-chip
+-- incident: chip
 -- asks: Does an error log speak of vmem, smem or shared memory, which is not device memory?
 -- needs: the compiler's error log
 -- tags: oom, compile, kernel

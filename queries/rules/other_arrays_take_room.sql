@@ -1,6 +1,8 @@
 -- id: other_arrays_take_room
 -- title: The step would fit, but other arrays are on the device
 -- rank: 80
+-- verdict: other arrays
+-- incident: device
 -- asks: Did an execution fail whose plan alone would fit, because of what else was in use at its
 --   start?
 -- needs: allocator events, a plan, and an execution that failed before launch
@@ -99,7 +101,8 @@ WITH sized AS (
     f.capacity_bytes,
     g.origin,
     g.bytes,
-    CASE WHEN g.origin = 'allocated before the capture began' THEN 1 ELSE 0 END AS unseen,
+    CASE WHEN LOWER(g.origin) LIKE 'allocated before the capture began%' THEN 1 ELSE 0 END
+      AS unseen,
     CASE WHEN LOWER(g.origin) LIKE 'bufferfromhostbuffer%' THEN 1 ELSE 0 END AS from_host
   FROM other_arrays_take_room f
   JOIN failed_live_groups g ON g.execution_id = f.execution_id AND g.position = 1

@@ -1,6 +1,8 @@
 -- id: padding_waste
 -- title: Memory goes into the padding of tiles
 -- rank: 130
+-- incident: device
+-- explained by: compile_oom, runtime_oom, step_does_not_fit
 -- asks: How much of a TPU program's memory is padding?
 -- needs: a plan with padded and unpadded sizes, or an error log that lists buffers
 -- tags: plan, tpu, layout

@@ -1,6 +1,7 @@
 -- id: plan_differs_between_hosts
 -- title: Hosts of a job compiled different plans for one module
 -- rank: 200
+-- verdict: odd host
 -- asks: Did every host compile the same program, with the same sizes?
 -- needs: plans of one module from two hosts of a run
 -- tags: hosts, plan

@@ -2,6 +2,8 @@
 -- title: Part of the temp block of a plan is never used at once
 -- rank: 135
 -- hint: yes
+-- incident: device
+-- explained by: step_does_not_fit, compile_oom
 -- asks: Is the block that a plan asks for its temps much larger than what is live in it at once?
 -- needs: a plan with a heap trace
 -- tags: plan, fragmentation

@@ -1,6 +1,8 @@
 -- id: replicated_parameters
 -- title: Every partition holds large parameters whole
 -- rank: 110
+-- incident: device
+-- explained by: step_does_not_fit, compile_oom
 -- asks: Could parameters of a partitioned program be split over its devices?
 -- needs: a plan of more than one partition with the shardings of its parameters
 -- tags: plan, sharding

@@ -1,6 +1,7 @@
 -- id: run_regression
 -- title: A run needs more memory than the one it is measured against
 -- rank: 125
+-- verdict: regressed
 -- asks: Did the peak of a module rise from the run that the label `baseline` names?
 -- needs: a run with the label baseline=RUN, that run, and plans of one module in both
 -- tags: compare, plan

@@ -1,6 +1,11 @@
 -- id: runtime_oom
 -- title: An allocation failed while the program ran
 -- rank: 30
+-- verdict: pool full
+-- incident: device
+-- explained by: step_does_not_fit, grows_per_execution, other_arrays_take_room, fragmentation,
+--   no_donation
+-- symptom: yes
 -- asks: Which device allocation failed, by the error log, and what was in the way?
 -- needs: the run time's error log; an allocator's dump or a plan of the same run adds who holds the
 --   memory
@@ -90,7 +95,8 @@
 --     remat_contradicted, ungrown, chip or free; NULL: none
 --   branch: outside_pool, ungrown, remat_contradicted, absurd, equal_chunks, program_load,
 --     full_chip, victim, eager, second_copy, outputs, temps, shortage or unlisted
---   verdict: outside the pool, second copy, too large, or pool full
+--   verdict: outside the pool, second copy, too large, leak, other arrays or pool full;
+--     can't tell where the log does not say that it failed
 --   library: what failed outside of the pool: nccl, graph, code, kernel, cudnn, cublas, solver,
 --     autotuning or driver; NULL
 --   allocator: the allocator's name
@@ -113,7 +119,8 @@
 --   chunk_each_bytes: bytes of one of them (bytes)
 --   largest: the three largest groups of buffers; NULL when none is known
 --   remarks: what the compiler remarked on the way
---   matched_by: how the module was found: name and size, name, or size; NULL without one
+--   matched_by: how the module was found: name and size, name, size, shapes or failure; NULL without
+--     one
 --   failed: 1 when the error log says that it failed, else 0
 --   nameless: 1 when the module has no name, else 0
 --   poolless: 1 when the allocator has no name, else 0
@@ -126,7 +133,11 @@ SELECT
   b.*,
   b.requested_bytes AS bytes,
   CASE
-    WHEN b.branch = 'outside_pool' THEN 'outside the pool'
+    -- Figures without a failure.
+    WHEN b.failed = 0 THEN 'can''t tell'
+    WHEN b.branch IN ('outside_pool', 'ungrown') THEN 'outside the pool'
+    WHEN b.branch = 'equal_chunks' THEN 'leak'
+    WHEN b.branch = 'program_load' THEN 'other arrays'
     WHEN b.branch = 'second_copy' THEN 'second copy'
     WHEN b.branch IN ('absurd', 'temps', 'outputs', 'remat_contradicted') THEN 'too large'
     ELSE 'pool full'

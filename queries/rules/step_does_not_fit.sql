@@ -1,10 +1,12 @@
 -- id: step_does_not_fit
 -- title: The step itself does not fit
 -- rank: 60
--- explained by: compile_oom
+-- verdict: too large
+-- incident: device
+-- explained by: compile_oom, no_donation
 -- asks: Is the plan of a module larger than what its device may use, and did it never launch?
 -- needs: a plan with a buffer assignment, and a capacity (allocator events, an error log,
---   --capacity)
+--   --capacity); without one, a plan larger than any device of its target
 -- tags: oom, plan, capacity
 -- severity: error when an execution of it failed, warning when it never ran
 -- cause: The compiled step needs more memory at once than the pool holds. Nothing else has to be on
@@ -19,11 +21,13 @@
 --   error log: the device has {capacity_bytes:bytes} (error log)
 --   setting: the capacity was set to {capacity_bytes:bytes}
 --   device memory: the device has {capacity_bytes:bytes}
+--   largest device: no [{target} ]device has more than {capacity_bytes:bytes}
 -- words capacity_how by capacity_source:
 --   pool: measured
 --   error log: read
 --   setting: as set
 --   device memory: inferred
+--   largest device: inferred
 -- says: {label} does not fit: it needs {bytes:bytes}, {capacity_known}
 -- detail: Short by {short_bytes:bytes} (plan read, capacity {capacity_how}).
 --   (any_failed?{failed_count:n} of {execution_count:n} executions failed before launch (measured).
@@ -40,7 +44,8 @@
 --   bytes: what the module needs: its plan (bytes)
 --   label: the module with its program id
 --   capacity_bytes: what the device may use (bytes)
---   capacity_source: pool, error log, setting or device memory
+--   capacity_source: pool, error log, setting, device memory or largest device
+--   target: what the module was compiled for; NULL: unknown
 --   capacity_evidence: measured, read or inferred
 --   short_bytes: what is missing (bytes)
 --   execution_count: executions on this device
@@ -105,3 +110,22 @@ CREATE VIEW step_does_not_fit_quiet AS
 SELECT d.capture_id, d.device_id, d.module_id
 FROM module_devices d
 WHERE d.plan_bytes <= d.capacity_bytes;
+
+-- title: Plans of which nobody knows whether they fit
+-- words title by reason:
+--   no_plan: whether {label} fits: its plan is not in the capture
+--   no_capacity: whether {label} fits: it needs {plan_bytes:bytes}, and what the device may use is
+--     not known
+-- words tell by reason:
+--   no_plan: XLA_FLAGS='--xla_dump_to=DIR --xla_dump_hlo_as_proto' when it runs, then report DIR
+--   no_capacity: --capacity SIZE (as in --capacity 80GiB)
+CREATE VIEW step_does_not_fit_open AS
+SELECT
+  d.capture_id,
+  d.device_id,
+  d.module_id,
+  d.label,
+  d.plan_bytes,
+  CASE WHEN d.plan_bytes IS NULL THEN 'no_plan' ELSE 'no_capacity' END AS reason
+FROM module_devices d
+WHERE d.launched_count = 0 AND (d.plan_bytes IS NULL OR d.capacity_bytes IS NULL);

@@ -1,6 +1,7 @@
 -- id: sweep_limit
 -- title: Where a sweep stops fitting
 -- rank: 210
+-- verdict: too large
 -- asks: Which is the largest value of a label that fits, and the smallest that does not?
 -- needs: runs with a label, at least three of one module, and the devices' capacity
 -- tags: sweep, plan, capacity

@@ -1,6 +1,7 @@
 -- id: truncated_capture
 -- title: The capture ends in the middle
 -- rank: 180
+-- verdict: can't tell
 -- asks: Was the file cut, so that what is missing may only be missing from it?
 -- needs: nothing
 -- tags: data

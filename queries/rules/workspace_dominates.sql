@@ -1,7 +1,8 @@
 -- id: workspace_dominates
 -- title: Scratch memory of library calls takes most of it
 -- rank: 160
--- explained by: step_does_not_fit, compile_oom
+-- incident: device
+-- explained by: step_does_not_fit, compile_oom, no_donation
 -- asks: Is workspace the largest of the three roles at the heap peak of a step that does not fit?
 -- needs: a plan with a heap trace, and a capacity
 -- tags: oom, plan, workspace

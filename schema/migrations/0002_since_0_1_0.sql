@@ -201,6 +201,9 @@ ALTER TABLE stored_buffers ADD COLUMN vocabulary_length INTEGER;
 ALTER TABLE oom_events ADD COLUMN rank_name TEXT;
 ALTER TABLE oom_events ADD COLUMN rank_count INTEGER;
 
+-- What a module was compiled for says how much memory its device has at most.
+ALTER TABLE stored_modules ADD COLUMN target TEXT;
+
 -- What the pool has free and what the device has free are two figures, and the allocator's own
 -- records of its past are kept.
 ALTER TABLE oom_events ADD COLUMN device_free_bytes INTEGER;

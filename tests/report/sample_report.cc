@@ -111,6 +111,8 @@ Report MisfitReport() {
   finding.module_id = 1;
   finding.module_name = "jit_step";
   finding.bytes = 314572804;
+  finding.verdict = "too large";
+  finding.incident_id = "device:run1:jit_step";
   finding.bytes_evidence = "read";
   finding.remedies = {{"jax.checkpoint on the block", 100 * kMiB, 200 * kMiB, true,
                        "about one more forward pass", false, "inferred"},

@@ -101,6 +101,7 @@ void AddSampleFacts(ingest::FactSink& sink, const std::string& hlo_hash, int64_t
   module.program_id = 7;
   module.hlo_hash = hlo_hash;
   module.platform = "gpu";
+  module.target = "sm_8.0";
   module.execution_count = 1;
   module.plan = SamplePlan();
   sink.Add(module);
