@@ -95,6 +95,37 @@ TEST(MigrationsTest, CodesOfMessagesBecomeKinds) {
                                          "of a later program of a later program", "NULL NULL"));
 }
 
+TEST(MigrationsTest, AContentMayBeOfSeveralRuns) {
+  SQLite::Database database(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+  database.exec(FirstSchema());
+  const char* const insert =
+      "INSERT INTO captures (path, run, host, content_hash, bytes, kind, status, jax_version, "
+      "ingested_unix_ns, ingester_version) VALUES ('a.log', ?, 'h', 'same', 9, 'oom_log', "
+      "'complete', '0.7', 5, '0.1')";
+  const auto add = [&](const std::string& run) {
+    SQLite::Statement statement(database, insert);
+    statement.bind(1, run);
+    statement.exec();
+  };
+  add("main");
+  // As stored by a program of that version.
+  database.exec(
+      "CREATE VIEW capture_paths AS SELECT c.path FROM captures c;"
+      "CREATE VIEW started AS SELECT s.capture_id FROM stored_module_starts s JOIN "
+      "stored_start_steps t ON t.module_id = s.module_id");
+  EXPECT_ANY_THROW(add("pr"));
+  Migrate(database, 1, Migrations());
+  add("pr");
+  EXPECT_ANY_THROW(add("pr"));
+  EXPECT_EQ(database
+                .execAndGet("SELECT capture_id || run || host || content_hash || bytes || kind || "
+                            "jax_version || ingested_unix_ns || ingester_version FROM captures "
+                            "ORDER BY capture_id")
+                .getString(),
+            "1mainhsame9oom_log0.750.1");
+  EXPECT_EQ(database.execAndGet("SELECT COUNT(*) FROM capture_paths").getInt(), 2);
+}
+
 // Four starts at 100, 300, 200 and 500: the floor is 100, 200, 200, 500.
 TEST(MigrationsTest, StepsOfStartsBecomeRisesOfTheFloor) {
   SQLite::Database database(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
@@ -116,34 +147,6 @@ TEST(MigrationsTest, StepsOfStartsBecomeRisesOfTheFloor) {
                           "fell_before FROM stored_module_starts ORDER BY 1");
   while (query.executeStep()) rows.push_back(query.getColumn(0).getString());
   EXPECT_THAT(rows, testing::ElementsAre("1: 100, 70", "3: 300, 290", "400 fell 0"));
-}
-
-TEST(MigrationsTest, AContentMayBeOfSeveralRuns) {
-  SQLite::Database database(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
-  database.exec(FirstSchema());
-  const char* const insert =
-      "INSERT INTO captures (path, run, host, content_hash, bytes, kind, status, jax_version, "
-      "ingested_unix_ns, ingester_version) VALUES ('a.log', ?, 'h', 'same', 9, 'oom_log', "
-      "'complete', '0.7', 5, '0.1')";
-  const auto add = [&](const std::string& run) {
-    SQLite::Statement statement(database, insert);
-    statement.bind(1, run);
-    statement.exec();
-  };
-  add("main");
-  // As stored by a program of that version.
-  database.exec("CREATE VIEW capture_paths AS SELECT c.path FROM captures c");
-  EXPECT_ANY_THROW(add("pr"));
-  Migrate(database, 1, Migrations());
-  add("pr");
-  EXPECT_ANY_THROW(add("pr"));
-  EXPECT_EQ(database
-                .execAndGet("SELECT capture_id || run || host || content_hash || bytes || kind || "
-                            "jax_version || ingested_unix_ns || ingester_version FROM captures "
-                            "ORDER BY capture_id")
-                .getString(),
-            "1mainhsame9oom_log0.750.1");
-  EXPECT_EQ(database.execAndGet("SELECT COUNT(*) FROM capture_paths").getInt(), 2);
 }
 
 }  // namespace
