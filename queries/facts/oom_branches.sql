@@ -262,7 +262,8 @@ SELECT
         WHEN c.requested_bytes <= c.free_bytes AND c.largest_free_bytes IS NULL THEN 'ungrown'
         WHEN c.counted_bytes IS NOT NULL THEN 'remat_contradicted'
         WHEN c.has_equal_chunks = 1 THEN 'equal_chunks'
-        WHEN c.program_load = 1 AND c.requested_bytes > c.free_bytes THEN 'program_load'
+        WHEN c.program_load = 1 AND c.requested_bytes > COALESCE(c.free_bytes, 0)
+          THEN 'program_load'
         WHEN c.full_chip = 1 THEN 'full_chip'
         WHEN c.is_tiny = 1 THEN 'victim'
         WHEN c.eager = 1 THEN 'eager'

@@ -95,7 +95,7 @@
 --   annotate_sharding: network traffic, and the devices
 --   micro_batch: step time
 --   smaller_batch: a smaller batch is another training
---   dump_plan: one more failing compile
+--   dump_plan: one more run that fails
 --   compiler_flags: compile time or speed; a last resort
 --   unified_memory: very slow transfers; a last resort
 -- columns:
@@ -129,7 +129,8 @@ WITH parts AS (
     CAST(SUM(CASE WHEN k.batched = 1 THEN k.bytes ELSE 0 END) AS BIGINT) AS batched_bytes,
     CAST(SUM(CASE WHEN k.wide = 1 THEN k.bytes ELSE 0 END) AS BIGINT) AS wide_bytes,
     MAX(k.each_bytes) AS largest_bytes,
-    MAX(CASE WHEN k.position = 1 THEN COALESCE(k.shape, 'it') END) AS first_shape,
+    MAX(CASE WHEN k.position = 1 THEN COALESCE(k.shape, k.made_by, 'it') END) AS
+      first_shape,
     MAX(CASE WHEN k.position = 1 THEN k.count END) AS first_count,
     MAX(CASE WHEN k.position = 1 THEN k.bytes END) AS first_bytes,
     MAX(CASE WHEN k.position = 1 THEN k.each_bytes END) AS first_each_bytes,
@@ -385,7 +386,7 @@ WHERE (z.branch <> 'absurd' OR z.remedy = 'check_shapes') AND (z.leads = 1
   OR (z.remedy = 'smaller_batch' AND z.stage = 'compile' AND z.branch = 'unlisted')
   -- One request that takes most of the memory is a program's temps.
   OR (z.remedy IN ('smaller_batch', 'dump_plan') AND z.stage = 'run' AND z.eager = 0
-    AND z.is_large_request = 1 AND z.half_of_it = 1
+    AND z.is_large_request = 1 AND z.half_of_it = 1 AND z.serving = 0
     AND z.branch IN ('shortage', 'unlisted', 'program_load', 'remat_contradicted')
     AND COALESCE(z.kind, '') <> 'tpu_buffer_request_failed')
   OR (z.remedy = 'compiler_flags' AND z.stage = 'compile' AND z.branch = 'accumulated'
