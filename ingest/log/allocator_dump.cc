@@ -75,6 +75,7 @@ class AllocatorDump : public Block {
     } else if (DumpForms().in_use.Starts(line, &g)) {
       chunks_end_ = true;
       in_use_ = Bytes(g[1]);
+      sum_slack_ = SlackOf(g[1]);
     } else if (DumpForms().pool.Starts(line, &g) || DumpForms().old_pool.Starts(line, &g)) {
       chunks_end_ = true;
       event_.Set(Field::kPool, g[1]);
@@ -105,9 +106,14 @@ class AllocatorDump : public Block {
       fact.capacity_bytes = limit_;
       capacity_slack_ = limit_slack_;
     }
-    if (!fact.used_bytes) fact.used_bytes = in_use_;
+    if (!fact.used_bytes) {
+      fact.used_bytes = in_use_;
+      in_use_slack_ = sum_slack_;
+    }
+    const bool listed = !event_.chunks.empty();
+    if (!listed) event_.chunks = std::move(alike_);
     CountInUse();
-    CountChunks();
+    if (listed) CountChunks();
     // What cudaMallocAsync's pool holds is free in it; beyond that the device has to give more.
     if (!fact.free_bytes && mempool_ && fact.pool_bytes && fact.used_bytes &&
         *fact.pool_bytes >= *fact.used_bytes) {
@@ -120,8 +126,7 @@ class AllocatorDump : public Block {
     if (!fact.capacity_bytes) fact.capacity_bytes = fact.device_bytes;
     if (!fact.free_bytes) fact.free_bytes = fact.device_free_bytes;
     if (!fact.capacity_bytes && !fact.used_bytes && event_.chunks.empty()) return std::nullopt;
-    fact.form = event_.chunks.empty() ? "A8" : "A6";
-    if (event_.chunks.empty()) event_.chunks = std::move(alike_);
+    fact.form = listed ? "A6" : "A8";
     fact.memory_space = SpaceOfAllocator(fact.allocator);
     // Of an allocator without a name: hosts' have one that says so.
     if (fact.memory_space.empty() && fact.allocator.empty()) fact.memory_space = "gpu";
@@ -144,7 +149,7 @@ class AllocatorDump : public Block {
 
   // Where the summary is rounded (8.77GiB), the chunks say it to the byte.
   void CountChunks() {
-    if (event_.chunks.empty() || !chunks_end_ || !whole_) return;
+    if (!chunks_end_ || !whole_) return;
     OomEventFact& fact = event_.fact;
     int64_t all = 0, used = 0, free = 0, largest = 0;
     for (const OomChunkFact& chunk : event_.chunks) {
@@ -269,6 +274,7 @@ class AllocatorDump : public Block {
   int64_t limit_slack_ = 0;
   int64_t capacity_slack_ = 0;
   int64_t in_use_slack_ = 0;
+  int64_t sum_slack_ = 0;
   int64_t pool_slack_ = 0;
   int64_t free_slack_ = 0;
   int64_t largest_slack_ = 0;

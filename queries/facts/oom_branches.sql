@@ -45,6 +45,8 @@
 --   tensor_core_bytes: what the TensorCores need (bytes)
 --   sparse_core_bytes: what the SparseCores need (bytes)
 --   allocation_bytes: the largest single allocation that is known, else the request (bytes)
+--   fixed_bytes: arguments and results, where the compiler remarked that they are above its limit
+--     (bytes)
 --   first_bytes: bytes of the largest group of alike buffers (bytes); NULL when none is known
 --   first_padding_bytes: of these padding (bytes)
 --   temp_padding_bytes: of the temps padding (bytes); NULL when it is not known
@@ -252,7 +254,8 @@ SELECT
         WHEN c.requested_bytes <= c.free_bytes AND c.largest_free_bytes IS NULL THEN 'ungrown'
         WHEN c.counted_bytes IS NOT NULL THEN 'remat_contradicted'
         WHEN c.has_equal_chunks = 1 THEN 'equal_chunks'
-        WHEN c.program_load = 1 AND c.requested_bytes > c.free_bytes THEN 'program_load'
+        WHEN c.program_load = 1 AND c.requested_bytes > COALESCE(c.free_bytes, 0)
+          THEN 'program_load'
         WHEN c.full_chip = 1 THEN 'full_chip'
         WHEN c.is_tiny = 1 THEN 'victim'
         WHEN c.eager = 1 THEN 'eager'

@@ -95,7 +95,7 @@
 --   annotate_sharding: network traffic, and the devices
 --   micro_batch: step time
 --   smaller_batch: a smaller batch is another training
---   dump_plan: one more failing compile
+--   dump_plan: one more run that fails
 --   compiler_flags: compile time or speed; a last resort
 --   unified_memory: very slow transfers; a last resort
 -- columns:
@@ -129,7 +129,8 @@ WITH parts AS (
     CAST(SUM(CASE WHEN k.batched = 1 THEN k.bytes ELSE 0 END) AS BIGINT) AS batched_bytes,
     CAST(SUM(CASE WHEN k.wide = 1 THEN k.bytes ELSE 0 END) AS BIGINT) AS wide_bytes,
     MAX(k.each_bytes) AS largest_bytes,
-    MAX(CASE WHEN k.position = 1 THEN COALESCE(k.shape, 'it') END) AS first_shape,
+    MAX(CASE WHEN k.position = 1 THEN COALESCE(k.shape, k.made_by, 'it') END) AS
+      first_shape,
     MAX(CASE WHEN k.position = 1 THEN k.count END) AS first_count,
     MAX(CASE WHEN k.position = 1 THEN k.bytes END) AS first_bytes,
     MAX(CASE WHEN k.position = 1 THEN k.each_bytes END) AS first_each_bytes,
@@ -161,6 +162,7 @@ known AS (
     p.downcast_bytes, p.random_bytes, p.batched_bytes, p.largest_bytes, p.first_shape,
     p.first_count, p.first_bytes, p.first_each_bytes, p.made_by, p.wide_bytes, b.temp_padding_bytes,
     b.serving, b.eager, b.requested_bytes, b.same_chunk_bytes, b.device_bytes,
+    b.fixed_bytes,
     CASE WHEN b.requested_bytes > b.free_bytes THEN b.requested_bytes - b.free_bytes END
       AS missing_bytes,
     b.used_bytes + b.requested_bytes AS wanted_bytes,
@@ -250,6 +252,7 @@ leading AS (
   UNION ALL SELECT 'ungrown', 'find_holder'
   UNION ALL SELECT 'remat_contradicted', 'report_to_xla'
   UNION ALL SELECT 'equal_chunks', 'release'
+  UNION ALL SELECT 'shortage', 'release'
   UNION ALL SELECT 'eager', 'inside_jit'
   UNION ALL SELECT 'full_chip', 'shard_on_load'
   UNION ALL SELECT 'second_copy', 'donate'
@@ -269,6 +272,9 @@ sized AS (
     CASE
       WHEN w.remedy IS NOT NULL THEN 1
       WHEN r.remedy = 'serving_utilization' AND k.serving = 1 AND k.branch = 'program_load' THEN 1
+      -- Nothing is known of the program yet.
+      WHEN r.remedy = 'dump_plan' AND k.branch = 'unlisted'
+        AND (k.stage = 'compile' OR (k.is_large_request = 1 AND k.eager = 0)) THEN 1
       ELSE 0
     END AS leads,
     CASE
@@ -284,7 +290,10 @@ sized AS (
       WHEN 'release' THEN k.repeated_bytes
       WHEN 'change_layout' THEN COALESCE(k.padding_bytes, k.temp_padding_bytes)
       WHEN 'donate' THEN
-        CASE WHEN k.branch = 'second_copy' THEN k.requested_bytes ELSE k.donation_bytes END
+        -- Of arguments and results together at most half are results.
+        CASE WHEN k.branch = 'second_copy' THEN k.requested_bytes
+          ELSE COALESCE(k.donation_bytes, CAST((k.fixed_bytes - k.fixed_bytes % 2) / 2 AS BIGINT))
+        END
       WHEN 'serving_utilization' THEN k.missing_bytes
       WHEN 'fused_attention' THEN k.square_bytes
       WHEN 'partition_random' THEN k.random_bytes
@@ -369,15 +378,14 @@ WHERE (z.branch <> 'absurd' OR z.remedy = 'check_shapes') AND (z.leads = 1
     AND z.branch IN ('full_chip', 'shortage', 'victim') AND z.memory_space = 'hbm')
   OR (z.remedy = 'inside_jit' AND z.eager = 1 AND z.is_large_request = 1)
   OR (z.remedy = 'release' AND z.branch IN ('second_copy', 'eager', 'program_load'))
-  OR (z.remedy = 'release' AND z.branch = 'shortage')
   OR (z.remedy = 'find_holder' AND z.stage = 'run' AND z.branch IN (
     'victim', 'shortage', 'unlisted', 'equal_chunks', 'second_copy', 'eager', 'full_chip',
     'program_load', 'outside_pool'))
   OR (z.remedy = 'smaller_batch' AND z.branch IN ('accumulated', 'one_allocation', 'temps'))
-  OR (z.remedy IN ('smaller_batch', 'dump_plan') AND z.stage = 'compile' AND z.branch = 'unlisted')
+  OR (z.remedy = 'smaller_batch' AND z.stage = 'compile' AND z.branch = 'unlisted')
   -- One request that takes most of the memory is a program's temps.
   OR (z.remedy IN ('smaller_batch', 'dump_plan') AND z.stage = 'run' AND z.eager = 0
-    AND z.is_large_request = 1 AND z.half_of_it = 1
+    AND z.is_large_request = 1 AND z.half_of_it = 1 AND z.serving = 0
     AND z.branch IN ('shortage', 'unlisted', 'program_load', 'remat_contradicted')
     AND COALESCE(z.kind, '') <> 'tpu_buffer_request_failed')
   OR (z.remedy = 'compiler_flags' AND z.stage = 'compile' AND z.branch = 'accumulated'

@@ -23,7 +23,7 @@ UNION ALL SELECT 'checkpoint', 3 UNION ALL SELECT 'smaller_temp_block', 3
 UNION ALL SELECT 'smaller_kernel_blocks', 3 UNION ALL SELECT 'reformulate', 3
 UNION ALL SELECT 'xla_kernel', 3 UNION ALL SELECT 'less_workspace', 3
 UNION ALL SELECT 'micro_batch', 4 UNION ALL SELECT 'vmap', 4 UNION ALL SELECT 'offload', 4
-UNION ALL SELECT 'serialize_tables', 4 UNION ALL SELECT 'smaller_batch', 5
+UNION ALL SELECT 'serialize_tables', 1 UNION ALL SELECT 'smaller_batch', 5
 UNION ALL SELECT 'shorter_sequence', 5 UNION ALL SELECT 'narrower_dtype', 5
 UNION ALL SELECT 'fill_tiles', 5 UNION ALL SELECT 'partition_random', 5
 UNION ALL SELECT 'report_to_xla', 6 UNION ALL SELECT 'dump_plan', 6

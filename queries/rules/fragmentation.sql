@@ -205,8 +205,9 @@ FROM listed l;
 --   device_id: the device; NULL for a log
 --   module_id: the module that failed; NULL for a log
 --   saving_bytes: always NULL: as much is free as before, in larger pieces
---   needs_bytes: what the execution still needed (bytes); the request for a log
---   fits: 1, since that much is free
+--   needs_bytes: what the execution still needed (bytes); the request for a log; NULL where the
+--     request itself becomes smaller
+--   fits: 1, since that much is free; NULL where it depends on how much smaller the request becomes
 --   changes_results: 0
 --   evidence: inferred
 CREATE VIEW fragmentation_remedies AS
@@ -224,8 +225,9 @@ SELECT
   ) AS position,
   r.remedy,
   CAST(NULL AS BIGINT) AS saving_bytes,
-  COALESCE(f.still_needed_bytes, f.bytes) AS needs_bytes,
-  1 AS fits,
+  CASE WHEN r.remedy <> 'smaller_temp_block' THEN COALESCE(f.still_needed_bytes, f.bytes) END
+    AS needs_bytes,
+  CASE WHEN r.remedy <> 'smaller_temp_block' THEN 1 END AS fits,
   0 AS changes_results,
   'inferred' AS evidence
 FROM fragmentation f
