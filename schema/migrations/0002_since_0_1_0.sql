@@ -74,17 +74,21 @@ UPDATE oom_events SET kind = CASE form
   WHEN 'D4x' THEN 'gpu_driver_out_of_memory'
   WHEN 'G5' THEN 'tensorflow_request_failed'
   WHEN 'O1' THEN 'pytorch_request_failed'
+  WHEN 'Q1' THEN 'serving_memory_short'
   WHEN 'X1' THEN 'metal_memory_insufficient'
   WHEN 'S1' THEN 'gpu_shared_memory_exceeded'
   WHEN 'H1' THEN 'pinned_host_request_failed'
   WHEN 'C1' THEN 'host_allocation_failed'
   WHEN 'C2' THEN 'host_process_killed'
+  WHEN 'C4' THEN 'process_killed'
   WHEN 'C3' THEN 'numpy_allocation_failed'
   WHEN 'M1' THEN 'rematerialization_stopped'
   WHEN 'M2' THEN 'arguments_above_limit'
   WHEN 'K1' THEN 'compiled_memory_stats'
   WHEN 'K3' THEN 'allocator_stats'
   WHEN 'K7' THEN 'allocator_stats'
+  WHEN 'K8' THEN 'serving_memory'
+  WHEN 'K9' THEN 'allocator_stats'
   WHEN 'K5' THEN 'program_sizes'
   WHEN 'K6' THEN 'program_sizes'
   ELSE form
@@ -212,3 +216,6 @@ ALTER TABLE oom_events ADD COLUMN pool_bytes INTEGER;
 ALTER TABLE oom_events ADD COLUMN peak_bytes INTEGER;
 ALTER TABLE oom_events ADD COLUMN largest_request_bytes INTEGER;
 ALTER TABLE oom_events ADD COLUMN temp_unpadded_bytes INTEGER;
+-- Who says it, where several processes write into one log.
+ALTER TABLE oom_events ADD COLUMN rank_name TEXT;
+ALTER TABLE oom_events ADD COLUMN rank_count INTEGER;
