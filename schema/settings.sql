@@ -61,7 +61,7 @@ INSERT INTO settings (name, setting, meaning) VALUES
    'how far a prediction may be off whose remedy makes the compiler schedule anew'),
   ('fit_margin_bound_percent', 20,
    'how far a bound may be off that only counts types or lengths'),
-  ('donation_sure_percent', 58,
+  ('donation_sure_percent', 20,
    'share of what donation saves at most that compiled programs gained at least'),
   ('default_memory_fraction_percent', 75,
    'share of the device''s memory that the pool takes by default'),

@@ -26,9 +26,17 @@ SELECT
   s.pairs,
   s.bytes,
   s.likely_bytes,
-  CAST(((SELECT t.setting FROM settings t WHERE t.name = 'donation_sure_percent') * s.likely_bytes
-    - (SELECT t.setting FROM settings t WHERE t.name = 'donation_sure_percent') * s.likely_bytes
-      % 100) / 100 AS BIGINT) AS sure_bytes
+  -- What lives in the results' memory before they are written needs room of its own then. Where the
+  -- state dominates that can't be more than the temps.
+  CASE
+    WHEN 100 * (s.likely_bytes - m.temp_bytes) > s.likely_bytes
+      * (SELECT t.setting FROM settings t WHERE t.name = 'donation_sure_percent')
+      THEN s.likely_bytes - m.temp_bytes
+    ELSE CAST((s.likely_bytes
+        * (SELECT t.setting FROM settings t WHERE t.name = 'donation_sure_percent')
+      - s.likely_bytes * (SELECT t.setting FROM settings t WHERE t.name = 'donation_sure_percent')
+        % 100) / 100 AS BIGINT)
+  END AS sure_bytes
 FROM sums s
 JOIN modules m ON m.module_id = s.module_id
 WHERE (s.cache_outputs > 0

@@ -216,6 +216,3 @@ ALTER TABLE oom_events ADD COLUMN pool_bytes INTEGER;
 ALTER TABLE oom_events ADD COLUMN peak_bytes INTEGER;
 ALTER TABLE oom_events ADD COLUMN largest_request_bytes INTEGER;
 ALTER TABLE oom_events ADD COLUMN temp_unpadded_bytes INTEGER;
--- Who says it, where several processes write into one log.
-ALTER TABLE oom_events ADD COLUMN rank_name TEXT;
-ALTER TABLE oom_events ADD COLUMN rank_count INTEGER;

@@ -92,16 +92,16 @@ std::vector<std::string> RuleDatabase::Summary() {
 }
 
 std::vector<Remedy> RuleDatabase::Remedies(const Finding& finding) {
-  SQLite::Statement statement(database_.connection(),
-                              "SELECT fix, saving_bytes, needs_bytes, fits, remedy FROM "
-                              "remedies "
-                              "WHERE finding_id = ? ORDER BY position");
+  SQLite::Statement statement(
+      database_.connection(),
+      "SELECT fix, saving_bytes, needs_bytes, fits, likely, remedy FROM remedies "
+      "WHERE finding_id = ? ORDER BY position");
   statement.bind(1, finding.id);
   std::vector<Remedy> remedies;
   while (statement.executeStep()) {
     remedies.push_back({statement.getColumn(0).getString(), MaybeInt64(statement.getColumn(1)),
                         MaybeInt64(statement.getColumn(2)), MaybeInt64(statement.getColumn(3)),
-                        statement.getColumn(4).getString()});
+                        MaybeInt64(statement.getColumn(4)), statement.getColumn(5).getString()});
   }
   return remedies;
 }

@@ -33,7 +33,8 @@ struct Remedy {
   std::optional<int64_t> saving_bytes;
   std::optional<int64_t> needs_bytes;
   std::optional<int64_t> fits;
-  std::string remedy;  // Its key.
+  std::optional<int64_t> likely = {};
+  std::string remedy = {};
 };
 
 struct Item {
