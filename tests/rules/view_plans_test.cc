@@ -52,6 +52,11 @@ const std::map<std::string, std::set<std::string>> kInherent = {
     {"grows_per_execution_remedies", {"stored_executions_by_capture"}},
     // It is made of these.
     {"findings", {"stored_executions_by_start", "stored_executions_by_capture"}},
+    {"incident_findings", {"stored_executions_by_start", "stored_executions_by_capture"}},
+    {"incidents", {"stored_executions_by_start", "stored_executions_by_capture"}},
+    // Growth that is not sure yet is an open question.
+    {"grows_per_execution_open", {"stored_executions_by_capture"}},
+    {"open_questions", {"stored_executions_by_capture"}},
 };
 
 struct Instruction {
