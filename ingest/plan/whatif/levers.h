@@ -30,18 +30,18 @@ void ChunkLoss(const PlanModel& model, int64_t chunks, PlanState* state);
 // Activations in two bytes; a bound, as the compiler chooses what stays in f32.
 void UseBf16(const PlanModel& model, PlanState* state);
 
-// The batch `ratio` times as large; over N devices: 1/N.
+// The batch `ratio` times as large; over N devices: 1/N. At most once for a state.
 void ScaleBatch(const PlanModel& model, double ratio, PlanState* state);
 
-// Every symbol that attention scores have twice (the sequence) `ratio` times as long.
+// The symbol that attention scores have twice (the sequence) `ratio` times as long.
 void ScaleSequence(const PlanModel& model, double ratio, PlanState* state);
 
 // The batch in `steps` parts, whose gradients are summed up.
 void Accumulate(const PlanModel& model, int64_t steps, PlanState* state);
 
-// Weights, gradients and the optimizer's state over `devices`, and the batch.
+// Weights, gradients and the optimizer's state over `devices`; the batch is scaled beside it.
 void ShardFully(const PlanModel& model, int64_t devices, PlanState* state);
-// The optimizer's state only, and the batch.
+// The optimizer's state only.
 void ShardOptimizer(const PlanModel& model, int64_t devices, PlanState* state);
 
 // What the optimizer keeps waits on the host; a bound.
@@ -52,6 +52,9 @@ void OffloadOptimizer(const PlanModel& model, PlanState* state);
 void Checkpoint(const PlanModel& model, PlanState* state);
 // As that, and what enters the blocks of a loop waits on the host; a bound.
 void OffloadActivations(const PlanModel& model, PlanState* state);
+
+// No lever: the plan as it would be had XLA not rematerialized anything by itself.
+void UndoRematerialization(const PlanModel& model, PlanState* state);
 
 }  // namespace oomdb::ingest
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ingest/plan/whatif/levers.h"
+#include "ingest/plan/whatif/training.h"
 
 namespace oomdb::ingest {
 namespace {
@@ -32,7 +33,8 @@ class Scaling {
   const double ratio_;
 };
 
-void Scale(const PlanModel& model, const Symbol& symbol, double ratio, PlanState* state) {
+// What is in the heap.
+void ScaleHeap(const PlanModel& model, const Symbol& symbol, double ratio, PlanState* state) {
   Scaling scaling(model, symbol, ratio);
   const std::vector<LogicalBuffer>& buffers = model.program().buffers();
   for (HeapPiece& piece : state->pieces) {
@@ -55,6 +57,12 @@ void Scale(const PlanModel& model, const Symbol& symbol, double ratio, PlanState
     piece.bytes = static_cast<int64_t>(static_cast<double>(piece.bytes) *
                                        static_cast<double>(after) / static_cast<double>(before));
   }
+}
+
+// Parameters, outputs and constants.
+void ScaleOthers(const PlanModel& model, const Symbol& symbol, double ratio, PlanState* state) {
+  Scaling scaling(model, symbol, ratio);
+  const std::vector<LogicalBuffer>& buffers = model.program().buffers();
   for (const proto::BufferAllocationProto* allocation :
        model.program().assignment().allocations()) {
     if (allocation->color() != 0 || allocation->assigned_size() == 0 ||
@@ -92,11 +100,25 @@ void ScaleBatch(const PlanModel& model, double ratio, PlanState* state) {
   if (!model.batch().found()) {
     throw LeverUnknown("the batch dimension was not found: " + model.batch().why_not);
   }
-  Scale(model, model.batch().symbol, ratio, state);
+  ScaleHeap(model, model.batch().symbol, ratio, state);
+  ScaleOthers(model, model.batch().symbol, ratio, state);
+}
+
+void ScaleSequence(const PlanModel& model, double ratio, PlanState* state) {
+  const Scores scores = FindScores(model);
+  if (scores.empty()) {
+    throw LeverUnknown("no sequence in the plan: no value has one symbol twice beside the batch");
+  }
+  ScaleHeap(model, scores.sequence, ratio, state);
+  ScaleOthers(model, scores.sequence, ratio, state);
 }
 
 void Accumulate(const PlanModel& model, int64_t steps, PlanState* state) {
-  ScaleBatch(model, 1.0 / static_cast<double>(steps), state);
+  if (!model.batch().found()) {
+    throw LeverUnknown("the batch dimension was not found: " + model.batch().why_not);
+  }
+  // The step still takes the whole batch as its argument.
+  ScaleHeap(model, model.batch().symbol, 1.0 / static_cast<double>(steps), state);
   state->new_schedule = true;
   // A gradient is added to its sum when it is made.
   for (int32_t g : model.gradients()) {
