@@ -33,7 +33,7 @@ struct Contestant {
 
 // A plain copy, so that nobody's decompression is measured.
 void CopyPlain(const std::string& from, const fs::path& to) {
-  const auto source = OpenSource(from);
+  const auto source = ingest::OpenSource(from);
   std::ofstream out(to, std::ios::binary);
   std::string buffer(size_t{1} << 20, '\0');
   for (uint64_t at = 0; at < source->size();) {

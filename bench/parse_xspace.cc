@@ -13,7 +13,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: parse_xspace FILE\n");
     return 2;
   }
-  const auto source = oomdb::OpenSource(argv[1]);
+  const auto source = oomdb::ingest::OpenSource(argv[1]);
   std::string bytes(source->size(), '\0');
   source->ReadAt(0, std::span(bytes.data(), bytes.size()));
   google::protobuf::Arena arena;

@@ -52,7 +52,7 @@ void WireCursorNumbers(benchmark::State& state) {
   }
   for (auto _ : state) {
     uint64_t sum = 0;
-    WireCursor cursor(bytes);
+    ingest::WireCursor cursor(bytes);
     while (cursor.Next()) sum += cursor.varint();
     benchmark::DoNotOptimize(sum);
   }
@@ -64,9 +64,9 @@ BENCHMARK(WireCursorNumbers)->Arg(5)->Arg(20)->Arg(45);
 void ImportCapture(benchmark::State& state, MadeEvents events) {
   const std::string bytes = Made(20, events);
   for (auto _ : state) {
-    const auto source = MemorySource(bytes);
-    RecordedFacts facts;
-    ImportXPlane(*source, {}, facts);
+    const auto source = ingest::MemorySource(bytes);
+    ingest::RecordedFacts facts;
+    ingest::ImportXPlane(*source, {}, facts);
   }
   SetBytes(state, bytes.size());
 }
@@ -76,7 +76,7 @@ BENCHMARK_CAPTURE(ImportCapture, cpu_thunks, MadeEvents::kThreads)->Unit(benchma
 // An HLO proto to its plan: parsed, its heap trace replayed, its values classified.
 void ReplayPlan(benchmark::State& state) {
   const std::string hlo = MakePlan("jit_step", 1, static_cast<int>(state.range(0))).hlo;
-  for (auto _ : state) benchmark::DoNotOptimize(ReadPlan(hlo));
+  for (auto _ : state) benchmark::DoNotOptimize(ingest::ReadPlan(hlo));
   SetBytes(state, hlo.size());
 }
 BENCHMARK(ReplayPlan)->Arg(1000)->Arg(kInstructions)->Unit(benchmark::kMillisecond);
@@ -89,8 +89,8 @@ void PrintShapes(benchmark::State& state) {
     shape.mutable_layout()->add_minor_to_major(dimension);
   }
   for (auto _ : state) {
-    benchmark::DoNotOptimize(PrintShape(shape));
-    benchmark::DoNotOptimize(PrintLayout(shape));
+    benchmark::DoNotOptimize(ingest::PrintShape(shape));
+    benchmark::DoNotOptimize(ingest::PrintLayout(shape));
   }
   state.SetItemsProcessed(state.iterations());
 }
@@ -98,9 +98,9 @@ BENCHMARK(PrintShapes);
 
 // Texts that are known already, from so many.
 void InternKnownStrings(benchmark::State& state) {
-  Database database = Database::Throwaway({});
+  schema::Database database = schema::Database::Throwaway({});
   SQLite::Transaction transaction(database.connection());
-  StringTable table(database.statements());
+  schema::StringTable table(database.statements());
   std::vector<std::string> texts;
   for (int64_t i = 0; i < state.range(0); ++i) {
     texts.push_back(fmt::format("$module_{}.py:{} function_{}", i % 40, i, i));
@@ -124,9 +124,9 @@ void ScanLog(benchmark::State& state) {
         step % 1'000'000, step, step % 10'000, step % 1000, 100'000 + step % 999);
   }
   for (auto _ : state) {
-    const auto source = MemorySource(log);
-    RecordedFacts facts;
-    ImportLog(*source, {}, facts);
+    const auto source = ingest::MemorySource(log);
+    ingest::RecordedFacts facts;
+    ingest::ImportLog(*source, {}, facts);
   }
   SetBytes(state, log.size());
 }

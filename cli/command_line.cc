@@ -15,7 +15,7 @@
 #include "schema/migrations.h"
 #include "schema/version.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 namespace {
 
 // In the order in which help names them.
@@ -25,7 +25,7 @@ constexpr void (*kVerbs[])(Verbs&, ExitCode&) = {
 };
 
 int Fail(const std::string& what, ExitCode code) {
-  std::cerr << "oomdb: " << Sanitize(what) << '\n';
+  std::cerr << "oomdb: " << render::Sanitize(what) << '\n';
   return static_cast<int>(code);
 }
 
@@ -66,7 +66,7 @@ int Run(std::vector<std::string> arguments) {
       {.description = "Why a JAX or XLA program ran out of device memory, and what to do: profiler "
                       "captures into SQL.",
        .footer = "oomdb VERB --help explains one. Example: oomdb ingest --db oom.db logs/",
-       .version = fmt::format("oomdb {}, schema {}", kVersion, SchemaVersion())},
+       .version = fmt::format("oomdb {}, schema {}", schema::kVersion, schema::SchemaVersion())},
       std::move(arguments),
       [&](Verbs& verbs) {
         for (const auto register_verb : kVerbs) register_verb(verbs, exit_code);
@@ -91,4 +91,4 @@ int RunCommandLine(std::vector<std::string> arguments) {
   }
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::cli

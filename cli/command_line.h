@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-namespace oomdb {
+namespace oomdb::cli {
 
 // `arguments` without the program's name. Gives the exit code (base/error.h); never throws.
 int RunCommandLine(std::vector<std::string> arguments);
 
-}  // namespace oomdb
+}  // namespace oomdb::cli
 
 #endif  // OOMDB_CLI_COMMAND_LINE_H_

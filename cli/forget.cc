@@ -19,7 +19,7 @@
 #include "render/terminal.h"
 #include "schema/query.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 namespace {
 
 struct Options {
@@ -36,10 +36,11 @@ std::optional<int64_t> ParseId(const std::string& text) {
 }
 
 // Throws Error when there is none: a misspelt name must not look like success.
-std::vector<Record> Find(Database& database, const Options& options) {
+std::vector<schema::Record> Find(schema::Database& database, const Options& options) {
   constexpr std::string_view kOrder = "path, capture_id";
   if (!options.run.empty()) {
-    std::vector<Record> found = ReadView(database, "captures", {{"run", options.run}}, kOrder);
+    std::vector<schema::Record> found =
+        schema::ReadView(database, "captures", {{"run", options.run}}, kOrder);
     if (!found.empty()) return found;
     throw Error(
         fmt::format("no run {}{}", options.run, DidYouMean(options.run, RunNames(database))));
@@ -47,12 +48,12 @@ std::vector<Record> Find(Database& database, const Options& options) {
   const std::optional<int64_t> id = ParseId(options.capture);
   const std::string absolute =
       std::filesystem::absolute(options.capture).lexically_normal().string();
-  std::vector<Record> found =
-      ReadViewWhere(database, "captures", "capture_id = :id OR path = :given OR path = :absolute",
-                    {{"id", id.has_value() ? Value(*id) : Value()},
-                     {"given", options.capture},
-                     {"absolute", absolute}},
-                    kOrder);
+  std::vector<schema::Record> found = schema::ReadViewWhere(
+      database, "captures", "capture_id = :id OR path = :given OR path = :absolute",
+      {{"id", id.has_value() ? schema::Value(*id) : schema::Value()},
+       {"given", options.capture},
+       {"absolute", absolute}},
+      kOrder);
   if (found.empty()) {
     throw Error(fmt::format("no capture {}; `oomdb list captures` names them", options.capture));
   }
@@ -63,13 +64,13 @@ void Run(const Options& options) {
   if (options.run.empty() == options.capture.empty()) {
     throw Error("forget: one of --run and --capture is needed", ExitCode::kUsage);
   }
-  Database database = OpenToWrite(RequireDatabase(options.database), /*must_exist=*/true);
-  const std::vector<Record> found = Find(database, options);
+  schema::Database database = OpenToWrite(RequireDatabase(options.database), /*must_exist=*/true);
+  const std::vector<schema::Record> found = Find(database, options);
   std::vector<int64_t> ids;
-  for (const Record& capture : found) ids.push_back(capture.Integer("capture_id"));
-  ForgetCaptures(database, ids);
-  for (const Record& capture : found)
-    std::cerr << "forgotten: " << Sanitize(capture.Text("path")) << '\n';
+  for (const schema::Record& capture : found) ids.push_back(capture.Integer("capture_id"));
+  schema::ForgetCaptures(database, ids);
+  for (const schema::Record& capture : found)
+    std::cerr << "forgotten: " << render::Sanitize(capture.Text("path")) << '\n';
 }
 
 }  // namespace
@@ -86,4 +87,4 @@ void RegisterForget(Verbs& verbs, ExitCode&) {
   verb.Run([options] { Run(*options); });
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::cli

@@ -17,7 +17,7 @@
 #include "render/words.h"
 #include "schema/query.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 namespace {
 
 constexpr size_t kMaxSentences = 8;
@@ -56,17 +56,17 @@ constexpr Shown kShown[] = {{"run", "run"},
                             {"plan_peak_bytes", "plan peak"}};
 
 // The run that is asked for, else all.
-Parameters Scope(const Options& options) {
-  return options.run.empty() ? Parameters() : Parameters{{"run", options.run}};
+schema::Parameters Scope(const Options& options) {
+  return options.run.empty() ? schema::Parameters() : schema::Parameters{{"run", options.run}};
 }
 
-std::string WhyNone(const Record& run) {
+std::string WhyNone(const schema::Record& run) {
   const std::string name = run.Text("run");
-  const std::string devices = Plural(run.Integer("device_count"), "device");
+  const std::string devices = render::Plural(run.Integer("device_count"), "device");
   const int64_t hosts = run.Integer("profiled_host_count");
   if (run.IsNull("job_host_count")) {
     return fmt::format("the {} of {} are not hosts of one job: a host comes twice",
-                       Plural(run.Integer("profiler_capture_count"), "capture"), name);
+                       render::Plural(run.Integer("profiler_capture_count"), "capture"), name);
   }
   if (hosts >= 2)
     return fmt::format("no host of {} stands out: {} hosts, {}", name, hosts, devices);
@@ -76,11 +76,13 @@ std::string WhyNone(const Record& run) {
 }
 
 // What stands out, in a sentence each, or why nothing does.
-std::vector<std::string> Sentences(Database& database, const Options& options, bool several_runs) {
+std::vector<std::string> Sentences(schema::Database& database, const Options& options,
+                                   bool several_runs) {
   std::vector<std::pair<std::string, std::string>> found;  // By run, then by rule.
-  for (const CatalogueEntry* rule : Catalogue::Get().Rules()) {
+  for (const queries::CatalogueEntry* rule : queries::Catalogue::Get().Rules()) {
     if ((", " + rule->tags + ",").find(kTag) == std::string::npos) continue;
-    for (const Record& row : ReadView(database, rule->id, Scope(options), "run, host, title")) {
+    for (const schema::Record& row :
+         schema::ReadView(database, rule->id, Scope(options), "run, host, title")) {
       found.push_back({row.Text("run"), row.Text("title")});
     }
   }
@@ -91,43 +93,44 @@ std::vector<std::string> Sentences(Database& database, const Options& options, b
     sentences.push_back((several_runs ? run + ": " : "") + title);
   }
   if (!sentences.empty()) return sentences;
-  for (const Record& run : ReadView(database, "run_summaries", Scope(options), "run")) {
+  for (const schema::Record& run :
+       schema::ReadView(database, "run_summaries", Scope(options), "run")) {
     if (run.Integer("profiler_capture_count") > 0) sentences.push_back(WhyNone(run));
   }
   return sentences;
 }
 
-std::string ForPeople(const Record& row, std::string_view column) {
+std::string ForPeople(const schema::Record& row, std::string_view column) {
   if (row.IsNull(column)) return "–";
-  if (column == "run" || column == "host") return Safe(row.Text(column));
+  if (column == "run" || column == "host") return render::Safe(row.Text(column));
   const int64_t number = row.Integer(column);
-  if (column.ends_with("_ns")) return number == 0 ? "none" : HumanNanoseconds(number);
-  return column.ends_with("_bytes") ? HumanBytes(number) : std::to_string(number);
+  if (column.ends_with("_ns")) return number == 0 ? "none" : render::HumanNanoseconds(number);
+  return column.ends_with("_bytes") ? render::HumanBytes(number) : std::to_string(number);
 }
 
-std::string Mark(const Record& row) {
+std::string Mark(const schema::Record& row) {
   if (row.Text("status") != "complete") return "truncated: not compared";
   return row.Flag("odd") ? "◀ " + row.Text("odd_in") : "";
 }
 
 // Short headings, the mark in words, and no column that says nothing: the run where there is only
 // one, sizes that no host has.
-Rows ForPeople(const std::vector<Record>& hosts) {
-  Rows shown;
+schema::Rows ForPeople(const std::vector<schema::Record>& hosts) {
+  schema::Rows shown;
   shown.rows.resize(hosts.size());
   const auto add = [&](const std::string& heading, const std::vector<std::string>& cells,
                        bool right) {
-    size_t width = DisplayWidth(heading);
-    for (const std::string& cell : cells) width = std::max(width, DisplayWidth(cell));
-    shown.columns.push_back(right ? PadLeft(heading, width) : heading);
+    size_t width = render::DisplayWidth(heading);
+    for (const std::string& cell : cells) width = std::max(width, render::DisplayWidth(cell));
+    shown.columns.push_back(right ? render::PadLeft(heading, width) : heading);
     for (size_t i = 0; i < cells.size(); ++i)
-      shown.rows[i].emplace_back(right ? PadLeft(cells[i], width) : cells[i]);
+      shown.rows[i].emplace_back(right ? render::PadLeft(cells[i], width) : cells[i]);
   };
   for (const auto& [name, heading] : kShown) {
     const std::string_view column = name;
     bool known = false, differs = false;
     std::vector<std::string> cells;
-    for (const Record& host : hosts) {
+    for (const schema::Record& host : hosts) {
       known |= !host.IsNull(column);
       differs |= host.Cell(column) != hosts.front().Cell(column);
       cells.push_back(ForPeople(host, column));
@@ -137,60 +140,63 @@ Rows ForPeople(const std::vector<Record>& hosts) {
     }
   }
   std::vector<std::string> marks;
-  for (const Record& host : hosts) marks.push_back(Mark(host));
+  for (const schema::Record& host : hosts) marks.push_back(Mark(host));
   if (std::any_of(marks.begin(), marks.end(), [](const auto& mark) { return !mark.empty(); })) {
     add("", marks, /*right=*/false);
   }
   return shown;
 }
 
-std::string Modules(const std::vector<Record>& hosts) {
+std::string Modules(const std::vector<schema::Record>& hosts) {
   std::vector<std::string> names;
   std::string text;
-  for (const Record& host : hosts) {
+  for (const schema::Record& host : hosts) {
     const std::string name = host.Text("module_name");
     if (name.empty() || std::find(names.begin(), names.end(), name) != names.end()) continue;
     names.push_back(name);
-    text += (text.empty() ? "" : ", ") + Safe(name);
+    text += (text.empty() ? "" : ", ") + render::Safe(name);
   }
   return text;
 }
 
 void WriteForPeople(std::ostream& out, const std::vector<std::string>& sentences,
-                    const std::vector<Record>& hosts, const TableOptions& look) {
+                    const std::vector<schema::Record>& hosts, const render::TableOptions& look) {
   for (size_t i = 0; i < std::min(sentences.size(), kMaxSentences); ++i) {
-    out << Paint(Style::kBold, HumanizeSentence(Safe(sentences[i])), look.color) << "\n";
+    out << render::Paint(render::Style::kBold, render::HumanizeSentence(render::Safe(sentences[i])),
+                         look.color)
+        << "\n";
   }
   if (sentences.size() > kMaxSentences) {
     out << "… " << sentences.size() - kMaxSentences << " more\n";
   }
   out << "\n";
-  const Rows shown = ForPeople(hosts);
-  WriteTable(out, shown.columns, shown.rows, look);
+  const schema::Rows shown = ForPeople(hosts);
+  render::WriteTable(out, shown.columns, shown.rows, look);
   const std::string modules = Modules(hosts);
   if (!modules.empty()) out << "\nexecutions, in use and growth are those of " << modules << "\n";
 }
 
 void Run(const Options& options, ExitCode& exit_code) {
   Output output(options.output);
-  Database database = OpenCaptures(options.paths, options.database,
-                                   ReadSettingOptions(options.settings), exit_code);
+  schema::Database database = OpenCaptures(options.paths, options.database,
+                                           ReadSettingOptions(options.settings), exit_code);
   CheckRun(database, options.run);
   // The rule and the comparison stand on them: computed once.
   for (const char* view : {"effective_capacity", "host_devices", "host_oddities"}) {
-    MaterializeView(database, Catalogue::Get(), view);
+    queries::MaterializeView(database, queries::Catalogue::Get(), view);
   }
-  const Rows table = ReadTable(database, "host_comparison", kColumns, Scope(options), kOrder);
+  const schema::Rows table =
+      schema::ReadTable(database, "host_comparison", kColumns, Scope(options), kOrder);
   if (table.rows.empty()) {
     throw Error("no profiler capture to compare: dumps and logs have no hosts");
   }
-  const TableOptions look = output.table_options();
+  const render::TableOptions look = output.table_options();
   if (look.for_people()) {
-    const std::vector<Record> hosts = Records(table);
+    const std::vector<schema::Record> hosts = schema::Records(table);
     const bool several_runs = hosts.front().Text("run") != hosts.back().Text("run");
     WriteForPeople(output.stream(), Sentences(database, options, several_runs), hosts, look);
   } else {
-    WriteTable(output.stream(), table.columns, table.rows, look);
+    render::WriteTable(output.stream(), table.columns, table.rows, look);
   }
   output.Finish();
 }
@@ -212,4 +218,4 @@ void RegisterHosts(Verbs& verbs, ExitCode& exit_code) {
   verb.Run([options, &exit_code] { Run(*options, exit_code); });
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::cli

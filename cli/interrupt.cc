@@ -7,7 +7,7 @@
 #include <csignal>
 #include <string_view>
 
-namespace oomdb {
+namespace oomdb::cli {
 namespace {
 
 constexpr std::string_view kReadsOn =
@@ -72,4 +72,4 @@ ReadsStandardInput::~ReadsStandardInput() {
   CatchStopRequests();
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::cli

@@ -4,7 +4,7 @@
 
 #include <atomic>
 
-namespace oomdb {
+namespace oomdb::cli {
 
 // The first SIGINT or SIGTERM sets StopRequested, and what runs ends at the next safe place; the
 // second one ends the program at once (the database survives that too). SIGPIPE ends it quietly:
@@ -33,6 +33,6 @@ class ReadsStandardInput {
   const bool pipe_;
 };
 
-}  // namespace oomdb
+}  // namespace oomdb::cli
 
 #endif  // OOMDB_CLI_INTERRUPT_H_

@@ -13,7 +13,7 @@
 #include "schema/migrations.h"
 #include "schema/query.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 namespace {
 
 struct Options {
@@ -62,10 +62,10 @@ std::string Names() {
 }
 
 // Sizes and times in units, where the format is one for people.
-void Write(Output& output, const Rows& table) {
-  TableOptions look = output.table_options();
+void Write(Output& output, const schema::Rows& table) {
+  render::TableOptions look = output.table_options();
   look.human = true;
-  WriteTable(output.stream(), table.columns, table.rows, look);
+  render::WriteTable(output.stream(), table.columns, table.rows, look);
   output.Finish();
 }
 
@@ -76,35 +76,36 @@ std::string FirstSentence(const std::string& text) {
 
 // Storage (`stored_…`, strings) is behind views and no interface: left out.
 void ListTables(Output& output) {
-  std::vector<Row> rows;
-  for (const TableDescription& table : DescribeTables(SchemaSql())) {
+  std::vector<schema::Row> rows;
+  for (const schema::TableDescription& table : schema::DescribeTables(schema::SchemaSql())) {
     if (table.name.rfind("stored_", 0) == 0 || table.name == "strings") continue;
     rows.push_back({table.name, std::string("table"), FirstSentence(table.meaning)});
   }
-  for (const CatalogueEntry& entry : Catalogue::Get().entries()) {
+  for (const queries::CatalogueEntry& entry : queries::Catalogue::Get().entries()) {
     // Those are in finding_items and remedies.
-    if (entry.kind == ViewKind::kItems || entry.kind == ViewKind::kRemedies) continue;
-    rows.push_back(
-        {entry.id, std::string(entry.kind == ViewKind::kRule ? "rule" : "view"), entry.title});
+    if (entry.kind == queries::ViewKind::kItems || entry.kind == queries::ViewKind::kRemedies)
+      continue;
+    rows.push_back({entry.id, std::string(entry.kind == queries::ViewKind::kRule ? "rule" : "view"),
+                    entry.title});
   }
   std::sort(rows.begin(), rows.end());
   Write(output, {{"name", "kind", "what"}, std::move(rows)});
 }
 
 void ListRules(Output& output) {
-  std::vector<Row> rows;
-  for (const CatalogueEntry* rule : Catalogue::Get().Rules()) {
+  std::vector<schema::Row> rows;
+  for (const queries::CatalogueEntry* rule : queries::Catalogue::Get().Rules()) {
     rows.push_back({rule->id, rule->title, rule->asks});
   }
   Write(output, {{"rule", "title", "asks"}, std::move(rows)});
 }
 
-Database Open(const Options& options, const Listing& listing) {
-  const std::vector<ViewDefinition>& views = Catalogue::Get().views();
-  const SettingOverrides overrides = ReadSettingOptions(options.settings);
+schema::Database Open(const Options& options, const Listing& listing) {
+  const std::vector<schema::ViewDefinition>& views = queries::Catalogue::Get().views();
+  const schema::SettingOverrides overrides = ReadSettingOptions(options.settings);
   if (options.database.empty() && !listing.needs_database)
-    return Database::ThrowawayWithLazyViews(views, overrides);
-  return Database::OpenReadOnly(RequireDatabase(options.database), views, overrides);
+    return schema::Database::ThrowawayWithLazyViews(views, overrides);
+  return schema::Database::OpenReadOnly(RequireDatabase(options.database), views, overrides);
 }
 
 void Run(const Options& options) {
@@ -113,8 +114,9 @@ void Run(const Options& options) {
   if (options.what == "rules") return ListRules(output);
   for (const Listing& listing : kListings) {
     if (options.what != listing.name) continue;
-    Database database = Open(options, listing);
-    return Write(output, ReadTable(database, listing.view, listing.columns, {}, listing.order));
+    schema::Database database = Open(options, listing);
+    return Write(output,
+                 schema::ReadTable(database, listing.view, listing.columns, {}, listing.order));
   }
   throw Error(fmt::format("list {}: {} expected{}", options.what, Names(),
                           DidYouMean(options.what, kNames)),
@@ -137,4 +139,4 @@ void RegisterList(Verbs& verbs, ExitCode&) {
   verb.Run([options] { Run(*options); });
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::cli

@@ -5,6 +5,6 @@
 #include "cli/interrupt.h"
 
 int main(int argc, char** argv) {
-  oomdb::InstallSignalHandlers();
-  return oomdb::RunCommandLine(std::vector<std::string>(argv + 1, argv + argc));
+  oomdb::cli::InstallSignalHandlers();
+  return oomdb::cli::RunCommandLine(std::vector<std::string>(argv + 1, argv + argc));
 }

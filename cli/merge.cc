@@ -17,7 +17,7 @@
 #include "render/terminal.h"
 #include "render/words.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 namespace {
 
 struct Options {
@@ -34,32 +34,32 @@ void CheckInputs(const Options& options) {
           fmt::format("{}: can't be merged into itself; OUT must not be one of the IN files", path),
           ExitCode::kUsage);
     }
-    Database::OpenReadOnly(path, {});
+    schema::Database::OpenReadOnly(path, {});
   }
 }
 
-void Talk(const std::string& path, const MergeSummary& summary) {
+void Talk(const std::string& path, const schema::MergeSummary& summary) {
   std::string line = fmt::format("{}: {} added, {} already there", path,
-                                 Plural(summary.added, "capture"), summary.already_there);
+                                 render::Plural(summary.added, "capture"), summary.already_there);
   if (summary.labels_differ > 0) {
     line +=
         fmt::format("; {} in conflict with those of the same run: the text that sorts first stays",
-                    Plural(summary.labels_differ, "label"));
+                    render::Plural(summary.labels_differ, "label"));
   }
-  std::cerr << Sanitize(line) << '\n';
+  std::cerr << render::Sanitize(line) << '\n';
 }
 
 void Run(const Options& options) {
   IgnoreBrokenPipes();
   CheckInputs(options);
-  Database out = OpenToWrite(options.out);
+  schema::Database out = OpenToWrite(options.out);
   for (const std::string& path : options.in) {
     if (StopRequested()) {
       throw Error("interrupted: what came before is merged; the same command goes on",
                   ExitCode::kInterrupted);
     }
-    Database in = Database::OpenReadOnly(path, {});
-    Talk(path, MergeDatabase(out, in, &StopRequested()));
+    schema::Database in = schema::Database::OpenReadOnly(path, {});
+    Talk(path, schema::MergeDatabase(out, in, &StopRequested()));
   }
   std::cerr << fmt::format("next: oomdb list captures --db {}\n", ShellQuote(options.out));
 }
@@ -82,4 +82,4 @@ void RegisterMerge(Verbs& verbs, ExitCode&) {
   verb.Run([options] { Run(*options); });
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::cli

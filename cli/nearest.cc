@@ -5,7 +5,7 @@
 #include <numeric>
 #include <utility>
 
-namespace oomdb {
+namespace oomdb::cli {
 namespace {
 
 constexpr size_t kMaxNames = 3;
@@ -63,4 +63,4 @@ std::string DidYouMean(std::string_view name, const std::vector<std::string>& ca
   return text + "?";
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::cli

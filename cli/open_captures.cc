@@ -13,40 +13,43 @@
 #include "schema/query.h"
 #include "schema/text_runs.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 namespace {
 
 // Only what went wrong, and that a log has no failure in it: the verb itself says what was read.
 class Problems : public IngestObserver {
  public:
-  void Stored(const std::string& path, const CaptureSummary& summary) override {
+  void Stored(const std::string& path, const schema::CaptureSummary& summary) override {
     if (const std::string nothing = NoOomFound(summary); !nothing.empty())
-      std::cerr << "oomdb: " << Sanitize(path + ": " + nothing) << '\n';
+      std::cerr << "oomdb: " << render::Sanitize(path + ": " + nothing) << '\n';
   }
   void Rejected(const std::string&, const std::string& reason) override {
-    std::cerr << "oomdb: " << Sanitize(reason) << '\n';
+    std::cerr << "oomdb: " << render::Sanitize(reason) << '\n';
   }
   void PassedOver(const std::string&, const std::string&) override {}
 };
 
 }  // namespace
 
-Database OpenCaptures(const std::vector<std::string>& paths, const std::string& file,
-                      const SettingOverrides& settings, ExitCode& exit_code,
-                      const std::optional<std::string>& run, const ByteObserver& standard_input) {
+schema::Database OpenCaptures(const std::vector<std::string>& paths, const std::string& file,
+                              const schema::SettingOverrides& settings, ExitCode& exit_code,
+                              const std::optional<std::string>& run,
+                              const ingest::ByteObserver& standard_input) {
   if (paths.empty()) {
     if (file.empty()) {
       throw Error("nothing to compare: name captures, a folder or --db FILE", ExitCode::kUsage);
     }
-    return Database::OpenReadOnly(file, Catalogue::Get().views(), settings);
+    return schema::Database::OpenReadOnly(file, queries::Catalogue::Get().views(), settings);
   }
-  Database database = Database::ThrowawayWithLazyViews(Catalogue::Get().views(), settings);
+  schema::Database database =
+      schema::Database::ThrowawayWithLazyViews(queries::Catalogue::Get().views(), settings);
   AddCaptures(database, paths, exit_code, run, standard_input);
   return database;
 }
 
-void AddCaptures(Database& database, const std::vector<std::string>& paths, ExitCode& exit_code,
-                 const std::optional<std::string>& run, const ByteObserver& standard_input) {
+void AddCaptures(schema::Database& database, const std::vector<std::string>& paths,
+                 ExitCode& exit_code, const std::optional<std::string>& run,
+                 const ingest::ByteObserver& standard_input) {
   IngestRequest request;
   request.paths = paths;
   request.run = run;
@@ -57,17 +60,17 @@ void AddCaptures(Database& database, const std::vector<std::string>& paths, Exit
   if (totals.stored == 0) throw Error("no capture could be read", ExitCode::kFailed);
   exit_code = totals.exit_code();
   // Who names the run has said what belongs together.
-  if (!run) AdoptErrorTexts(database);
+  if (!run) schema::AdoptErrorTexts(database);
 }
 
-std::vector<std::string> RunNames(Database& database) {
+std::vector<std::string> RunNames(schema::Database& database) {
   std::vector<std::string> names;
-  for (const Record& run : ReadView(database, "run_summaries", {}, "run"))
+  for (const schema::Record& run : schema::ReadView(database, "run_summaries", {}, "run"))
     names.push_back(run.Text("run"));
   return names;
 }
 
-void CheckRun(Database& database, const std::string& run) {
+void CheckRun(schema::Database& database, const std::string& run) {
   const std::vector<std::string> names = RunNames(database);
   if (std::find(names.begin(), names.end(), run) != names.end()) return;
   if (names.empty()) {
@@ -79,4 +82,4 @@ void CheckRun(Database& database, const std::string& run) {
   }
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::cli

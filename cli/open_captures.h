@@ -11,29 +11,30 @@
 #include "ingest/source/source.h"
 #include "schema/database.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 
 // `paths`: captures or folders to read; when there are none, `file` is opened for reading. What
 // can't be read is said on standard error, and `exit_code` becomes that of the ingest. Throws
 // Error: kUsage when neither is given, kFailed when nothing could be read.
 // `run`: the captures' run; else from their paths. `standard_input`: sees what "-" reads.
-Database OpenCaptures(const std::vector<std::string>& paths, const std::string& file,
-                      const SettingOverrides& settings, ExitCode& exit_code,
-                      const std::optional<std::string>& run = std::nullopt,
-                      const ByteObserver& standard_input = {});
+schema::Database OpenCaptures(const std::vector<std::string>& paths, const std::string& file,
+                              const schema::SettingOverrides& settings, ExitCode& exit_code,
+                              const std::optional<std::string>& run = std::nullopt,
+                              const ingest::ByteObserver& standard_input = {});
 
 // More of them, for a throw-away database.
-void AddCaptures(Database& database, const std::vector<std::string>& paths, ExitCode& exit_code,
-                 const std::optional<std::string>& run, const ByteObserver& standard_input = {});
+void AddCaptures(schema::Database& database, const std::vector<std::string>& paths,
+                 ExitCode& exit_code, const std::optional<std::string>& run,
+                 const ingest::ByteObserver& standard_input = {});
 
 // The runs of a database; the empty name for captures without a run.
-std::vector<std::string> RunNames(Database& database);
+std::vector<std::string> RunNames(schema::Database& database);
 
 // Does nothing when the database holds captures of `run`, or any for an empty name. Throws Error
 // (kUsage), offering the nearest names, when no capture is of that run, and (kFailed) when there is
 // no capture at all.
-void CheckRun(Database& database, const std::string& run);
+void CheckRun(schema::Database& database, const std::string& run);
 
-}  // namespace oomdb
+}  // namespace oomdb::cli
 
 #endif  // OOMDB_CLI_OPEN_CAPTURES_H_

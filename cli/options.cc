@@ -18,7 +18,7 @@
 #include "render/units.h"
 #include "schema/query.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 namespace {
 
 namespace fs = std::filesystem;
@@ -26,9 +26,9 @@ namespace fs = std::filesystem;
 // The settings' names and nothing else: read from a throw-away database, so that this needs no
 // parser of its own.
 std::vector<std::string> SettingNames() {
-  Database database = Database::Throwaway({});
+  schema::Database database = schema::Database::Throwaway({});
   std::vector<std::string> names;
-  for (const Record& row : ReadView(database, "settings", {}, "name")) {
+  for (const schema::Record& row : schema::ReadView(database, "settings", {}, "name")) {
     names.push_back(row.Text("name"));
   }
   return names;
@@ -39,7 +39,7 @@ bool EndsWith(std::string_view text, std::string_view suffix) {
 }
 
 int64_t ReadSetting(const std::string& name, const std::string& text) {
-  if (EndsWith(name, "_bytes")) return ParseBytes(text, "--set " + name);
+  if (EndsWith(name, "_bytes")) return render::ParseBytes(text, "--set " + name);
   int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size()) {
@@ -55,8 +55,9 @@ void RefuseToOverwriteInputs(const std::string& output, const std::vector<std::s
   std::error_code ignored;
   if (!fs::exists(output, ignored)) return;
   const std::string name = fs::path(output).filename().string();
-  const bool capture = std::any_of(Importers().begin(), Importers().end(),
-                                   [&](const Importer& importer) { return importer.claims(name); });
+  const bool capture =
+      std::any_of(ingest::Importers().begin(), ingest::Importers().end(),
+                  [&](const ingest::Importer& importer) { return importer.claims(name); });
   const bool input = std::any_of(inputs.begin(), inputs.end(), [&](const std::string& path) {
     return fs::equivalent(output, path, ignored);
   });
@@ -86,8 +87,8 @@ void AddSettingOptions(Verb& verb, SettingOptions& options) {
       .Type("SIZE");
 }
 
-SettingOverrides ReadSettingOptions(const SettingOptions& options) {
-  SettingOverrides overrides;
+schema::SettingOverrides ReadSettingOptions(const SettingOptions& options) {
+  schema::SettingOverrides overrides;
   const std::vector<std::string> names =
       options.sets.empty() ? std::vector<std::string>() : SettingNames();
   for (const std::string& text : options.sets) {
@@ -98,7 +99,7 @@ SettingOverrides ReadSettingOptions(const SettingOptions& options) {
     overrides[name] = ReadSetting(name, value);
   }
   if (!options.capacity.empty())
-    overrides["capacity_bytes"] = ParseBytes(options.capacity, "--capacity");
+    overrides["capacity_bytes"] = render::ParseBytes(options.capacity, "--capacity");
   return overrides;
 }
 
@@ -113,24 +114,24 @@ void AddOutputOptions(Verb& verb, OutputOptions& options) {
 }
 
 struct Output::State {
-  TableOptions table;
+  render::TableOptions table;
   std::string file;
   std::string temporary;
   std::ofstream out;
 };
 
 Output::Output(const OutputOptions& options) : state_(std::make_unique<State>()) {
-  state_->table.format = ParseTableFormat(options.format);
-  const ColorMode color = ParseColorMode(options.color);
+  state_->table.format = render::ParseTableFormat(options.format);
+  const render::ColorMode color = render::ParseColorMode(options.color);
   const bool to_stdout = options.file.empty() || options.file == "-";
   if (to_stdout) {
-    const Terminal terminal = DescribeTerminal(STDOUT_FILENO, color);
+    const render::Terminal terminal = render::DescribeTerminal(STDOUT_FILENO, color);
     state_->table.fit = terminal.interactive;
     state_->table.width = terminal.width;
     state_->table.color = terminal.color;
     return;
   }
-  state_->table.color = color == ColorMode::kAlways;
+  state_->table.color = color == render::ColorMode::kAlways;
   state_->file = options.file;
   if (fs::exists(options.file)) {
     if (!options.force) throw Error(fmt::format("{}: exists; -f overwrites it", options.file));
@@ -149,7 +150,7 @@ Output::~Output() {
 
 std::ostream& Output::stream() { return state_->file.empty() ? std::cout : state_->out; }
 
-TableOptions Output::table_options() const { return state_->table; }
+render::TableOptions Output::table_options() const { return state_->table; }
 
 void Output::Finish() {
   if (state_->file.empty()) {
@@ -190,4 +191,4 @@ std::string ShellQuote(std::string_view text) {
   return quoted + "'";
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::cli

@@ -14,7 +14,7 @@
 #include "render/table.h"
 #include "schema/database.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 
 // --db FILE, else $OOMDB_DB.
 void AddDatabaseOption(Verb& verb, std::string& path);
@@ -28,7 +28,7 @@ struct SettingOptions {
 };
 void AddSettingOptions(Verb& verb, SettingOptions& options);
 // Throws Error (kUsage): no such setting (nearest names offered), not a number.
-SettingOverrides ReadSettingOptions(const SettingOptions& options);
+schema::SettingOverrides ReadSettingOptions(const SettingOptions& options);
 
 // --format F, -o FILE, -f, --color.
 struct OutputOptions {
@@ -51,7 +51,7 @@ class Output {
   Output& operator=(const Output&) = delete;
 
   std::ostream& stream();
-  TableOptions table_options() const;
+  render::TableOptions table_options() const;
   // Puts the file in its place. Throws Error when it can't be written to the end.
   void Finish();
 
@@ -72,6 +72,6 @@ std::pair<std::string, std::string> SplitAssignment(const std::string& text,
 // `text` as a shell takes it: quoted when it needs to be.
 std::string ShellQuote(std::string_view text);
 
-}  // namespace oomdb
+}  // namespace oomdb::cli
 
 #endif  // OOMDB_CLI_OPTIONS_H_

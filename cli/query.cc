@@ -24,7 +24,7 @@
 #include "render/units.h"
 #include "schema/sql_names.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 namespace {
 
 struct Options {
@@ -38,7 +38,7 @@ struct Options {
 };
 
 // An integer or a real when the whole text is one, else text: SQLite never equates '1' and 1.
-Value ParseValue(const std::string& text) {
+schema::Value ParseValue(const std::string& text) {
   const char* const end = text.data() + text.size();
   int64_t number = 0;
   if (const auto read = std::from_chars(text.data(), end, number);
@@ -65,28 +65,29 @@ std::string ReadSql(const std::string& argument) {
 
 // The findings, their items and remedies stand on the same blocks. Who asks for them has the blocks
 // computed once, as the report has: faster, and more so where they are joined.
-void PrepareFindings(Database& database, std::string sql, SandboxLimits* limits) {
+void PrepareFindings(schema::Database& database, std::string sql, schema::SandboxLimits* limits) {
   std::transform(sql.begin(), sql.end(), sql.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  const std::vector<std::string_view> names = SqlNames(sql);
+  const std::vector<std::string_view> names = schema::SqlNames(sql);
   const bool asked = std::any_of(names.begin(), names.end(), [](std::string_view name) {
     return name == "findings" || name == "finding_items" || name == "remedies";
   });
   if (!asked) return;
   const auto begun = std::chrono::steady_clock::now();
-  RunWithin(database, *limits, [&] { MaterializeRules(database, Catalogue::Get()); });
+  schema::RunWithin(database, *limits,
+                    [&] { queries::MaterializeRules(database, queries::Catalogue::Get()); });
   limits->used = std::chrono::duration_cast<std::chrono::milliseconds>(
       std::chrono::steady_clock::now() - begun);
 }
 
 void Run(const Options& options) {
   const std::string sql = ReadSql(options.sql);
-  Parameters parameters;
+  schema::Parameters parameters;
   for (const std::string& text : options.parameters) {
     const auto [name, value] = SplitAssignment(text, "-p");
     parameters[name] = ParseValue(value);
   }
-  SandboxLimits limits;
+  schema::SandboxLimits limits;
   // A day at most: more would overflow, and means "no limit" anyway.
   if (!(options.timeout_seconds > 0 && options.timeout_seconds <= 86400)) {
     throw Error("--timeout: seconds above 0, at most 86400, expected", ExitCode::kUsage);
@@ -95,31 +96,31 @@ void Run(const Options& options) {
       std::chrono::milliseconds(std::max<int64_t>(1, std::llround(options.timeout_seconds * 1000)));
   limits.stop = &StopRequested();
 
-  Database database =
-      Database::OpenReadOnly(RequireDatabase(options.database), Catalogue::Get().views(),
-                             ReadSettingOptions(options.settings));
+  schema::Database database = schema::Database::OpenReadOnly(RequireDatabase(options.database),
+                                                             queries::Catalogue::Get().views(),
+                                                             ReadSettingOptions(options.settings));
   RefuseToOverwriteInputs(options.output.file, {options.database});
   PrepareFindings(database, sql, &limits);
   Output output(options.output);
-  std::optional<TableWriter> table;
+  std::optional<render::TableWriter> table;
   std::vector<bool> sentences;  // Which columns are.
-  RowSink sink;
+  schema::RowSink sink;
   sink.columns = [&](std::vector<std::string> columns) {
-    TableOptions look = output.table_options();
+    render::TableOptions look = output.table_options();
     look.human = options.human;
     for (const std::string& column : columns) {
       sentences.push_back(look.human && look.for_people() && IsSentence(column));
     }
     table.emplace(output.stream(), std::move(columns), look);
   };
-  sink.row = [&](Row row) {
+  sink.row = [&](schema::Row row) {
     for (size_t i = 0; i < row.size(); ++i) {
       auto* const text = std::get_if<std::string>(&row[i]);
-      if (sentences[i] && text != nullptr) *text = HumanizeSentence(*text);
+      if (sentences[i] && text != nullptr) *text = render::HumanizeSentence(*text);
     }
     table->AddRow(std::move(row));
   };
-  QueryInSandbox(database, sql, parameters, limits, sink);
+  schema::QueryInSandbox(database, sql, parameters, limits, sink);
   table->Finish();
   output.Finish();
 }
@@ -150,4 +151,4 @@ void RegisterQuery(Verbs& verbs, ExitCode&) {
   verb.Run([options] { Run(*options); });
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::cli

@@ -19,7 +19,7 @@
 #include "render/words.h"
 #include "schema/query.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 namespace {
 
 namespace fs = std::filesystem;
@@ -47,7 +47,7 @@ class TemporaryFolder {
 
 class Reasons : public IngestObserver {
  public:
-  void Stored(const std::string&, const CaptureSummary&) override {}
+  void Stored(const std::string&, const schema::CaptureSummary&) override {}
   void Rejected(const std::string&, const std::string& reason) override { text += reason + "; "; }
   void PassedOver(const std::string&, const std::string& reason) override { text += reason + "; "; }
   std::string text;
@@ -56,7 +56,7 @@ class Reasons : public IngestObserver {
 struct Check {
   std::string what;
   std::string columns, rows;  // As after SELECT and after FROM.
-  Row expected;
+  schema::Row expected;
 };
 
 std::vector<Check> Checks() {
@@ -94,9 +94,9 @@ std::vector<Check> Checks() {
   };
 }
 
-std::string Describe(const Row& row) {
+std::string Describe(const schema::Row& row) {
   std::string text;
-  for (const Value& value : row) {
+  for (const schema::Value& value : row) {
     if (!text.empty()) text += ", ";
     if (const auto* number = std::get_if<int64_t>(&value)) {
       text += std::to_string(*number);
@@ -113,11 +113,11 @@ std::string Describe(const Row& row) {
 
 // What a check's query gives: "a, b" for its one row, else how many there are; "" when that is as
 // expected.
-std::string Difference(Database& database, const Check& check) {
-  std::vector<Row> rows;
-  QueryInSandbox(
+std::string Difference(schema::Database& database, const Check& check) {
+  std::vector<schema::Row> rows;
+  schema::QueryInSandbox(
       database, fmt::format("SELECT {} FROM {}", check.columns, check.rows), {}, {},
-      {[](std::vector<std::string>) {}, [&](Row row) { rows.push_back(std::move(row)); }});
+      {[](std::vector<std::string>) {}, [&](schema::Row row) { rows.push_back(std::move(row)); }});
   if (rows.size() == 1 && rows[0] == check.expected) return "";
   return rows.size() == 1 ? Describe(rows[0]) : fmt::format("{} rows", rows.size());
 }
@@ -135,7 +135,8 @@ ExitCode Run() {
     failures += !problem.empty();
   };
   {
-    Database database = Database::OpenForIngest(path, Catalogue::Get().views());
+    schema::Database database =
+        schema::Database::OpenForIngest(path, queries::Catalogue::Get().views());
     IngestRequest request;
     request.paths = {folder.path().string()};
     Reasons reasons;
@@ -148,12 +149,14 @@ ExitCode Run() {
   }
   for (const Check& check : Checks()) {
     // The sandbox stays on a connection: one each.
-    Database database = Database::OpenReadOnly(path, Catalogue::Get().views());
+    schema::Database database =
+        schema::Database::OpenReadOnly(path, queries::Catalogue::Get().views());
     const std::string got = Difference(database, check);
     report(check.what,
            got.empty() ? "" : fmt::format("expected {}, got {}", Describe(check.expected), got));
   }
-  std::cout << (failures == 0 ? "all is well" : Plural(failures, "check") + " failed") << "\n";
+  std::cout << (failures == 0 ? "all is well" : render::Plural(failures, "check") + " failed")
+            << "\n";
   return failures == 0 ? ExitCode::kClean : ExitCode::kFailed;
 }
 
@@ -165,4 +168,4 @@ void RegisterSelfTest(Verbs& verbs, ExitCode& exit_code) {
   verb.Run([&exit_code] { exit_code = Run(); });
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::cli

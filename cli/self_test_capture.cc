@@ -7,7 +7,7 @@
 #include "proto/hlo.pb.h"
 #include "proto/xplane.pb.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 namespace {
 
 using Truth = SelfTestTruth;
@@ -167,4 +167,4 @@ std::string SelfTestCapture() {
   return space.SerializeAsString();
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::cli

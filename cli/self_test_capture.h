@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-namespace oomdb {
+namespace oomdb::cli {
 
 // What is true of the capture by construction. One GPU with a pool of 64 MiB; one module, jit_step
 // (program 7), that needs 8 MiB of parameters, 4 MiB of outputs and 96 MiB of temps, called once:
@@ -22,6 +22,6 @@ struct SelfTestTruth {
 // The bytes of the .xplane.pb.
 std::string SelfTestCapture();
 
-}  // namespace oomdb
+}  // namespace oomdb::cli
 
 #endif  // OOMDB_CLI_SELF_TEST_CAPTURE_H_

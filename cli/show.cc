@@ -18,49 +18,52 @@
 #include "schema/describe.h"
 #include "schema/migrations.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 namespace {
 
 constexpr size_t kLabelWidth = 12;
 
 class Page {
  public:
-  Page(std::ostream& out, const TableOptions& look)
+  Page(std::ostream& out, const render::TableOptions& look)
       : out_(out), width_(std::min<size_t>(look.width, 110)), color_(look.color) {}
 
   void Title(const std::string& name, const std::string& title) {
-    out_ << Paint(Style::kBold, name, color_) << "\n";
-    for (const std::string& line : Wrap(title, width_)) out_ << line << "\n";
+    out_ << render::Paint(render::Style::kBold, name, color_) << "\n";
+    for (const std::string& line : render::Wrap(title, width_)) out_ << line << "\n";
   }
 
   // Nothing for an empty text.
   void Paragraph(std::string_view label, const std::string& text) {
     if (text.empty()) return;
-    const std::vector<std::string> lines = Wrap(text, width_ - kLabelWidth);
+    const std::vector<std::string> lines = render::Wrap(text, width_ - kLabelWidth);
     for (size_t i = 0; i < lines.size(); ++i) {
-      out_ << (i == 0 ? Paint(Style::kDim, PadRight(label, kLabelWidth), color_)
+      out_ << (i == 0 ? render::Paint(render::Style::kDim, render::PadRight(label, kLabelWidth),
+                                      color_)
                       : std::string(kLabelWidth, ' '))
            << lines[i] << "\n";
     }
   }
 
-  void Columns(const std::vector<ColumnMeaning>& columns) {
+  void Columns(const std::vector<queries::ColumnMeaning>& columns) {
     size_t widest = 0;
-    for (const ColumnMeaning& column : columns) widest = std::max(widest, column.name.size());
+    for (const queries::ColumnMeaning& column : columns)
+      widest = std::max(widest, column.name.size());
     const size_t indent = widest + 4;
-    out_ << "\n" << Paint(Style::kDim, "columns", color_) << "\n";
-    for (const ColumnMeaning& column : columns) {
+    out_ << "\n" << render::Paint(render::Style::kDim, "columns", color_) << "\n";
+    for (const queries::ColumnMeaning& column : columns) {
       const std::vector<std::string> lines =
-          Wrap(column.meaning, width_ > indent + 20 ? width_ - indent : 20);
+          render::Wrap(column.meaning, width_ > indent + 20 ? width_ - indent : 20);
       for (size_t i = 0; i < lines.size(); ++i) {
-        out_ << (i == 0 ? "  " + PadRight(column.name, widest) + "  " : std::string(indent, ' '))
+        out_ << (i == 0 ? "  " + render::PadRight(column.name, widest) + "  "
+                        : std::string(indent, ' '))
              << lines[i] << "\n";
       }
     }
   }
 
   void Sql(const std::string& sql) {
-    out_ << "\n" << Paint(Style::kDim, "SQL", color_) << "\n" << sql << ";\n";
+    out_ << "\n" << render::Paint(render::Style::kDim, "SQL", color_) << "\n" << sql << ";\n";
   }
 
   void Gap() { out_ << "\n"; }
@@ -72,7 +75,7 @@ class Page {
 };
 
 // What a rule or view says of itself, but its columns; what is empty is not said.
-std::vector<std::pair<std::string, std::string>> Paragraphs(const CatalogueEntry& entry) {
+std::vector<std::pair<std::string, std::string>> Paragraphs(const queries::CatalogueEntry& entry) {
   return {{"asks", entry.asks},
           {"needs", entry.needs},
           {"severity", entry.severity},
@@ -82,11 +85,11 @@ std::vector<std::pair<std::string, std::string>> Paragraphs(const CatalogueEntry
           {"next", entry.next}};
 }
 
-std::string Sql(const CatalogueEntry& entry) {
+std::string Sql(const queries::CatalogueEntry& entry) {
   return fmt::format("CREATE VIEW {} AS\n{}", entry.id, entry.select);
 }
 
-void ShowView(Page& page, const CatalogueEntry& entry) {
+void ShowView(Page& page, const queries::CatalogueEntry& entry) {
   page.Title(entry.id, entry.title);
   page.Gap();
   for (const auto& [label, text] : Paragraphs(entry)) page.Paragraph(label, text);
@@ -94,42 +97,42 @@ void ShowView(Page& page, const CatalogueEntry& entry) {
   page.Sql(Sql(entry));
 }
 
-std::vector<ColumnMeaning> Columns(const TableDescription& table) {
-  std::vector<ColumnMeaning> columns;
-  for (const ColumnDescription& column : table.columns)
+std::vector<queries::ColumnMeaning> Columns(const schema::TableDescription& table) {
+  std::vector<queries::ColumnMeaning> columns;
+  for (const schema::ColumnDescription& column : table.columns)
     columns.push_back({column.name, column.meaning});
   return columns;
 }
 
-void ShowTable(Page& page, const TableDescription& table) {
+void ShowTable(Page& page, const schema::TableDescription& table) {
   page.Title(table.name, table.meaning);
   page.Columns(Columns(table));
   page.Sql(table.sql);
 }
 
-std::string_view KindName(ViewKind kind) {
+std::string_view KindName(queries::ViewKind kind) {
   switch (kind) {
-    case ViewKind::kRule:
+    case queries::ViewKind::kRule:
       return "rule";
-    case ViewKind::kItems:
+    case queries::ViewKind::kItems:
       return "items";
-    case ViewKind::kRemedies:
+    case queries::ViewKind::kRemedies:
       return "remedies";
     default:
       return "view";
   }
 }
 
-void AddColumns(const std::vector<ColumnMeaning>& columns, const std::string& sql,
+void AddColumns(const std::vector<queries::ColumnMeaning>& columns, const std::string& sql,
                 nlohmann::ordered_json& json) {
   json["columns"] = nlohmann::ordered_json::array();
-  for (const ColumnMeaning& column : columns) {
+  for (const queries::ColumnMeaning& column : columns) {
     json["columns"].push_back({{"name", column.name}, {"meaning", column.meaning}});
   }
   json["sql"] = sql;
 }
 
-nlohmann::ordered_json ViewJson(const CatalogueEntry& entry) {
+nlohmann::ordered_json ViewJson(const queries::CatalogueEntry& entry) {
   nlohmann::ordered_json json = {{"name", entry.id}, {"kind", KindName(entry.kind)}};
   if (!entry.path.empty()) json["file"] = "queries/" + entry.path;
   if (!entry.title.empty()) json["title"] = entry.title;
@@ -141,7 +144,7 @@ nlohmann::ordered_json ViewJson(const CatalogueEntry& entry) {
   return json;
 }
 
-nlohmann::ordered_json TableJson(const TableDescription& table) {
+nlohmann::ordered_json TableJson(const schema::TableDescription& table) {
   nlohmann::ordered_json json = {{"name", table.name}, {"kind", "table"}, {"title", table.meaning}};
   AddColumns(Columns(table), table.sql, json);
   return json;
@@ -164,7 +167,7 @@ void Run(const Options& options) {
   Output output(output_options);
   Page page(output.stream(), output.table_options());
   std::vector<std::string> names;
-  if (const CatalogueEntry* const entry = Catalogue::Get().Find(options.name)) {
+  if (const queries::CatalogueEntry* const entry = queries::Catalogue::Get().Find(options.name)) {
     if (json) {
       output.stream() << ViewJson(*entry).dump(2) << "\n";
     } else {
@@ -172,7 +175,7 @@ void Run(const Options& options) {
     }
     return output.Finish();
   }
-  for (const TableDescription& table : DescribeTables(SchemaSql())) {
+  for (const schema::TableDescription& table : schema::DescribeTables(schema::SchemaSql())) {
     if (table.name == options.name) {
       if (json) {
         output.stream() << TableJson(table).dump(2) << "\n";
@@ -183,7 +186,8 @@ void Run(const Options& options) {
     }
     names.push_back(table.name);
   }
-  for (const CatalogueEntry& entry : Catalogue::Get().entries()) names.push_back(entry.id);
+  for (const queries::CatalogueEntry& entry : queries::Catalogue::Get().entries())
+    names.push_back(entry.id);
   throw Error(
       fmt::format("no rule, view or table {}{}", options.name, DidYouMean(options.name, names)),
       ExitCode::kUsage);
@@ -202,4 +206,4 @@ void RegisterShow(Verbs& verbs, ExitCode&) {
   verb.Run([options] { Run(*options); });
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::cli

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 
 VerbOption& VerbOption::Type(const std::string& name) {
   option_->type_name(name);
@@ -116,4 +116,4 @@ void ReadCommandLine(const CommandLineTexts& texts, std::vector<std::string> arg
   }
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::cli

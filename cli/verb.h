@@ -18,7 +18,7 @@ class App;
 class Option;
 }  // namespace CLI
 
-namespace oomdb {
+namespace oomdb::cli {
 
 // What a verb was just given; each call says one thing more of it.
 class VerbOption {
@@ -83,6 +83,6 @@ void ReadCommandLine(const CommandLineTexts& texts, std::vector<std::string> arg
                      const std::function<void(const std::vector<std::string>& verbs,
                                               std::vector<std::string>& arguments)>& choose);
 
-}  // namespace oomdb
+}  // namespace oomdb::cli
 
 #endif  // OOMDB_CLI_VERB_H_

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "cli/verb.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 
 // Each adds its verb, with options, help and an example that runs. When the command line names it,
 // it does its work while the command line is read; it throws Error, or writes to `exit_code` what
@@ -24,6 +24,6 @@ void RegisterCompare(Verbs& verbs, ExitCode& exit_code);
 void RegisterSweep(Verbs& verbs, ExitCode& exit_code);
 void RegisterSelfTest(Verbs& verbs, ExitCode& exit_code);
 
-}  // namespace oomdb
+}  // namespace oomdb::cli
 
 #endif  // OOMDB_CLI_VERBS_H_

@@ -8,7 +8,7 @@
 #include "queries/catalogue.h"
 #include "render/terminal.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 namespace {
 
 // Others write for less than that as a rule.
@@ -16,18 +16,19 @@ constexpr std::chrono::seconds kSilence(2);
 
 }  // namespace
 
-Database OpenToWrite(const std::string& path, bool must_exist) {
+schema::Database OpenToWrite(const std::string& path, bool must_exist) {
   const auto said = std::make_shared<bool>(false);
-  return Database::OpenForIngest(path, Catalogue::Get().views(), must_exist,
-                                 [path, said](std::chrono::milliseconds waited) {
-                                   if (StopRequested()) return false;
-                                   if (waited > kSilence && !*said) {
-                                     *said = true;
-                                     std::cerr << "oomdb: waiting for another program that uses "
-                                               << Sanitize(path) << std::endl;
-                                   }
-                                   return true;
-                                 });
+  return schema::Database::OpenForIngest(path, queries::Catalogue::Get().views(), must_exist,
+                                         [path, said](std::chrono::milliseconds waited) {
+                                           if (StopRequested()) return false;
+                                           if (waited > kSilence && !*said) {
+                                             *said = true;
+                                             std::cerr
+                                                 << "oomdb: waiting for another program that uses "
+                                                 << render::Sanitize(path) << std::endl;
+                                           }
+                                           return true;
+                                         });
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::cli

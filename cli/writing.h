@@ -6,12 +6,12 @@
 
 #include "schema/database.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 
 // Database::OpenForIngest with our views. While another program writes to the file, here and later,
 // a line on standard error says once that it is waited for; Ctrl-C ends the wait.
-Database OpenToWrite(const std::string& path, bool must_exist = false);
+schema::Database OpenToWrite(const std::string& path, bool must_exist = false);
 
-}  // namespace oomdb
+}  // namespace oomdb::cli
 
 #endif  // OOMDB_CLI_WRITING_H_

@@ -8,7 +8,7 @@
 #include "ingest/profile/profile_importer.h"
 #include "ingest/xplane/xplane_importer.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 std::span<const Importer> Importers() {
   static constexpr std::array<Importer, 5> kImporters = {{
@@ -22,4 +22,4 @@ std::span<const Importer> Importers() {
   return kImporters;
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest

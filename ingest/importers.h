@@ -7,11 +7,11 @@
 
 #include "ingest/base/importer.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 // In the order in which they are asked.
 std::span<const Importer> Importers();
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest
 
 #endif  // OOMDB_INGEST_IMPORTERS_H_

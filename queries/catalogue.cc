@@ -10,7 +10,7 @@
 #include "queries/generated_views.h"
 #include "queries/rule_file.h"
 
-namespace oomdb {
+namespace oomdb::queries {
 
 // Generated: every .sql file of this room.
 std::span<const EmbeddedFile> EmbeddedQueries();
@@ -80,4 +80,4 @@ std::vector<const CatalogueEntry*> Catalogue::Rules() const {
   return rules;
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::queries

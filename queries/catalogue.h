@@ -46,11 +46,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/embedded.h"
 #include "queries/words.h"
 #include "schema/database.h"
-#include "schema/embedded.h"
 
-namespace oomdb {
+namespace oomdb::queries {
 
 enum class ViewKind {
   kFact,
@@ -106,7 +106,7 @@ class Catalogue {
   const CatalogueEntry* Find(std::string_view id) const;  // Null: no such view.
   std::vector<const CatalogueEntry*> Rules() const;
   // What schema::Database stores or makes temporary.
-  const std::vector<ViewDefinition>& views() const { return views_; }
+  const std::vector<schema::ViewDefinition>& views() const { return views_; }
   // "path: what is wrong"; a test wants none.
   const std::vector<std::string>& problems() const { return problems_; }
 
@@ -115,10 +115,10 @@ class Catalogue {
   void AddGenerated();
 
   std::vector<CatalogueEntry> entries_;
-  std::vector<ViewDefinition> views_;
+  std::vector<schema::ViewDefinition> views_;
   std::vector<std::string> problems_;
 };
 
-}  // namespace oomdb
+}  // namespace oomdb::queries
 
 #endif  // OOMDB_QUERIES_CATALOGUE_H_

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace oomdb {
+namespace oomdb::queries {
 namespace {
 
 std::string Quote(std::string_view text) {
@@ -200,4 +200,4 @@ std::vector<CatalogueEntry> GeneratedViews(const std::vector<CatalogueEntry>& en
   return views;
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::queries

@@ -9,7 +9,7 @@
 
 #include "queries/catalogue.h"
 
-namespace oomdb {
+namespace oomdb::queries {
 
 // `findings`, `finding_items`, `remedies` and `rules`, from the rules, items and remedies among
 // `entries`.
@@ -23,6 +23,6 @@ std::vector<CatalogueEntry> FindingViews(const std::vector<CatalogueEntry>& entr
 // The rule that the entry is, or whose findings the items or remedies belong to; empty for others.
 std::string_view RuleOf(const CatalogueEntry& entry);
 
-}  // namespace oomdb
+}  // namespace oomdb::queries
 
 #endif  // OOMDB_QUERIES_GENERATED_VIEWS_H_

@@ -11,7 +11,7 @@
 #include "queries/generated_views.h"
 #include "schema/sql_names.h"
 
-namespace oomdb {
+namespace oomdb::queries {
 namespace {
 
 bool IsEvidence(const CatalogueEntry& entry) {
@@ -25,7 +25,7 @@ class Planner {
 
   void Visit(const CatalogueEntry& entry) {
     if (!visited_.insert(entry.id).second) return;
-    const std::vector<std::string_view> names = SqlNames(entry.select);
+    const std::vector<std::string_view> names = schema::SqlNames(entry.select);
     // A view over stored tables alone has those tables' indexes: it stays one.
     const auto is_view = [&](std::string_view name) {
       return name != entry.id && catalogue_.Find(name) != nullptr;
@@ -64,7 +64,7 @@ class Planner {
 };
 
 // Of the tables that views are empty without.
-std::set<std::string> EmptyTables(Database& database, const Catalogue& catalogue) {
+std::set<std::string> EmptyTables(schema::Database& database, const Catalogue& catalogue) {
   std::set<std::string> empty;
   for (const CatalogueEntry& entry : catalogue.entries()) {
     const std::string& table = entry.empty_without;
@@ -76,7 +76,7 @@ std::set<std::string> EmptyTables(Database& database, const Catalogue& catalogue
 }
 
 // The rules that found something; all of them are tables.
-std::set<std::string> RulesWithFindings(Database& database, const Catalogue& catalogue) {
+std::set<std::string> RulesWithFindings(schema::Database& database, const Catalogue& catalogue) {
   std::set<std::string> rules;
   for (const CatalogueEntry* rule : catalogue.Rules()) {
     SQLite::Statement any(database.connection(), fmt::format("SELECT 1 FROM {} LIMIT 1", rule->id));
@@ -86,7 +86,7 @@ std::set<std::string> RulesWithFindings(Database& database, const Catalogue& cat
 }
 
 // Puts a table or another view in the place of the view. `as`: what follows its name.
-void Replace(Database& database, const CatalogueEntry& entry, std::string_view kind,
+void Replace(schema::Database& database, const CatalogueEntry& entry, std::string_view kind,
              const std::string& as) {
   SQLite::Database& connection = database.connection();
   // Where the views of this session are: see Database::OpenReadOnly and Database::Throwaway.
@@ -104,7 +104,7 @@ void Replace(Database& database, const CatalogueEntry& entry, std::string_view k
   connection.exec(fmt::format("CREATE {} {}.{}{}", kind, schema, entry.id, as));
 }
 
-void MakeEmpty(Database& database, const CatalogueEntry& entry) {
+void MakeEmpty(schema::Database& database, const CatalogueEntry& entry) {
   std::string columns;
   for (const ColumnMeaning& column : entry.columns) {
     columns += (columns.empty() ? "" : ", ") + column.name;
@@ -125,7 +125,7 @@ std::vector<std::string> MaterializationOrder(const Catalogue& catalogue) {
   return ids;
 }
 
-void MaterializeRules(Database& database, const Catalogue& catalogue) {
+void MaterializeRules(schema::Database& database, const Catalogue& catalogue) {
   const std::set<std::string> empty_tables = EmptyTables(database, catalogue);
   const auto make = [&](const std::vector<const CatalogueEntry*>& entries) {
     for (const CatalogueEntry* entry : entries) {
@@ -155,7 +155,7 @@ void MaterializeRules(Database& database, const Catalogue& catalogue) {
   transaction.commit();
 }
 
-void MaterializeView(Database& database, const Catalogue& catalogue, const std::string& id,
+void MaterializeView(schema::Database& database, const Catalogue& catalogue, const std::string& id,
                      const std::string& condition) {
   const CatalogueEntry& entry = *catalogue.Find(id);
   database.MakeViewsFor(entry.select);
@@ -164,4 +164,4 @@ void MaterializeView(Database& database, const Catalogue& catalogue, const std::
                       condition.empty() ? "" : " WHERE " + condition));
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::queries

@@ -13,21 +13,21 @@
 #include "queries/catalogue.h"
 #include "schema/database.h"
 
-namespace oomdb {
+namespace oomdb::queries {
 
 // Replaces, in a read-only or a throw-away database, the rules and the views that they stand on by
 // tables with the same rows. Views over stored tables alone stay views. What is ingested or set
 // afterwards is not seen. Throws SQLite::Exception.
-void MaterializeRules(Database& database, const Catalogue& catalogue);
+void MaterializeRules(schema::Database& database, const Catalogue& catalogue);
 
 // The same for one view, of whose rows those that meet `condition` are kept (all without one): for
 // who asks for few of them, several times.
-void MaterializeView(Database& database, const Catalogue& catalogue, const std::string& id,
+void MaterializeView(schema::Database& database, const Catalogue& catalogue, const std::string& id,
                      const std::string& condition = "");
 
 // The ids of the entries to compute, each after those it mentions.
 std::vector<std::string> MaterializationOrder(const Catalogue& catalogue);
 
-}  // namespace oomdb
+}  // namespace oomdb::queries
 
 #endif  // OOMDB_QUERIES_MATERIALIZE_H_

@@ -12,7 +12,7 @@
 #include "queries/sql_header.h"
 #include "schema/sql_names.h"
 
-namespace oomdb {
+namespace oomdb::queries {
 namespace {
 
 using WordTemplates = std::map<std::string, Template, std::less<>>;
@@ -193,7 +193,7 @@ bool ReadRuleField(CatalogueEntry& entry, std::string_view key, std::string_view
 // columns. For others it is enough that the statement gives them.
 void CheckColumns(const CatalogueEntry& entry, std::string_view select, std::string_view what,
                   const Template& text) {
-  const std::vector<std::string_view> names = SqlNames(select);
+  const std::vector<std::string_view> names = schema::SqlNames(select);
   const bool any = select.find(".*") != std::string_view::npos;
   const bool listed_only = entry.kind == ViewKind::kRule || entry.kind == ViewKind::kQuiet;
   for (const std::string& column : text.Columns()) {
@@ -372,4 +372,4 @@ std::vector<CatalogueEntry> ReadViewFile(const EmbeddedFile& file) {
   }
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::queries

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 
-namespace oomdb {
+namespace oomdb::queries {
 namespace {
 
 // Lines of a block begin with three blanks, those that go on with five.
@@ -160,4 +160,4 @@ bool IsSqlIdentifier(std::string_view text) {
   });
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::queries

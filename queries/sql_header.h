@@ -10,7 +10,7 @@
 
 #include "queries/catalogue.h"
 
-namespace oomdb {
+namespace oomdb::queries {
 
 // `-- words NAME: TEMPLATE`, or `-- words NAME by COLUMN:` with a line `--   KEY: TEMPLATE` each.
 struct HeaderWords {
@@ -38,6 +38,6 @@ std::string_view TrimBlanks(std::string_view text);
 // lower_snake_case.
 bool IsSqlIdentifier(std::string_view text);
 
-}  // namespace oomdb
+}  // namespace oomdb::queries
 
 #endif  // OOMDB_QUERIES_SQL_HEADER_H_

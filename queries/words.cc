@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "schema/query.h"
 
-namespace oomdb {
+namespace oomdb::queries {
 namespace {
 
 using Node = Template::Node;
@@ -223,7 +223,7 @@ class SqlWriter {
 
 class TextWriter {
  public:
-  TextWriter(const Record& row, const WordUnits& units) : row_(row), units_(units) {}
+  TextWriter(const schema::Record& row, const WordUnits& units) : row_(row), units_(units) {}
 
   std::optional<std::string> Write(const std::vector<Node>& nodes) const {
     std::string text;
@@ -260,7 +260,7 @@ class TextWriter {
   }
 
   std::optional<std::string> Cell(const Node& node) const {
-    const Value& value = row_.Cell(node.text);
+    const schema::Value& value = row_.Cell(node.text);
     if (const auto* const text = std::get_if<std::string>(&value)) {
       return node.unit == "list" ? units_.list(*text) : *text;
     }
@@ -274,7 +274,7 @@ class TextWriter {
     return std::to_string(*number);
   }
 
-  const Record& row_;
+  const schema::Record& row_;
   const WordUnits& units_;
 };
 
@@ -329,8 +329,8 @@ Template Template::Expanded(const WordTemplates& words) const {
 
 std::string Template::ToSql(std::string_view alias) const { return SqlWriter(alias).Write(nodes_); }
 
-std::string Template::ToText(const Record& row, const WordUnits& units) const {
+std::string Template::ToText(const schema::Record& row, const WordUnits& units) const {
   return TextWriter(row, units).Write(nodes_).value_or("");
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::queries

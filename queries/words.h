@@ -20,9 +20,11 @@
 #include <utility>
 #include <vector>
 
-namespace oomdb {
-
+namespace oomdb::schema {
 class Record;  // schema/query.h
+}  // namespace oomdb::schema
+
+namespace oomdb::queries {
 
 // How numbers are written for people. `list` takes a text with sizes in it.
 struct WordUnits {
@@ -62,12 +64,12 @@ class Template {
   // The portable expression over the columns of the table `alias`.
   std::string ToSql(std::string_view alias) const;
   // The same sentence from a row that has these columns. Empty where the expression is NULL.
-  std::string ToText(const Record& row, const WordUnits& units) const;
+  std::string ToText(const schema::Record& row, const WordUnits& units) const;
 
  private:
   std::vector<Node> nodes_;
 };
 
-}  // namespace oomdb
+}  // namespace oomdb::queries
 
 #endif  // OOMDB_QUERIES_WORDS_H_

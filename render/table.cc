@@ -13,7 +13,7 @@
 #include "render/terminal.h"
 #include "render/units.h"
 
-namespace oomdb {
+namespace oomdb::render {
 namespace {
 
 constexpr size_t kMeasuredRows = 1000;
@@ -282,4 +282,4 @@ std::string JsonNumber(double value) {
   return std::isfinite(value) ? fmt::format("{}", value) : "null";
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::render

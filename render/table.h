@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-namespace oomdb {
+namespace oomdb::render {
 
 // NULL, an integer, a real, or text. Text may be any bytes: each format makes it safe its own way.
 using Cell = std::variant<std::monostate, int64_t, double, std::string>;
@@ -79,6 +79,6 @@ std::string JsonString(std::string_view text);
 // A JSON number; "null" for what JSON can't say (infinite, not a number).
 std::string JsonNumber(double value);
 
-}  // namespace oomdb
+}  // namespace oomdb::render
 
 #endif  // OOMDB_RENDER_TABLE_H_

@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 
-namespace oomdb {
+namespace oomdb::render {
 namespace {
 
 constexpr size_t kMinWidth = 40;
@@ -178,4 +178,4 @@ std::string Bar(double part, double whole, size_t width) {
   return bar;
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::render

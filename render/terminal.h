@@ -9,7 +9,7 @@
 
 #include "render/utf8.h"
 
-namespace oomdb {
+namespace oomdb::render {
 
 enum class ColorMode { kAuto, kAlways, kNever };
 
@@ -52,6 +52,6 @@ std::vector<std::string> Wrap(std::string_view text, size_t width);
 // Anything above 0 shows at least the thinnest block; never wider than `width`.
 std::string Bar(double part, double whole, size_t width);
 
-}  // namespace oomdb
+}  // namespace oomdb::render
 
 #endif  // OOMDB_RENDER_TERMINAL_H_

@@ -12,7 +12,7 @@
 #include "base/ascii.h"
 #include "base/error.h"
 
-namespace oomdb {
+namespace oomdb::render {
 namespace {
 
 constexpr std::array<std::string_view, 7> kByteUnits = {"B",   "KiB", "MiB", "GiB",
@@ -180,4 +180,4 @@ int64_t ParseBytes(std::string_view text, std::string_view what) {
   return bytes;
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::render

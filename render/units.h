@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace oomdb {
+namespace oomdb::render {
 
 // "2.86 GiB", "192 MiB", "588 B", "-1.50 KiB": three significant figures, powers of 1024.
 std::string HumanBytes(int64_t bytes);
@@ -28,6 +28,6 @@ std::string HumanizeSentence(std::string_view sentence);
 // larger than int64, or in ambiguous decimal units (GB).
 int64_t ParseBytes(std::string_view text, std::string_view what);
 
-}  // namespace oomdb
+}  // namespace oomdb::render
 
 #endif  // OOMDB_RENDER_UNITS_H_

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-namespace oomdb {
+namespace oomdb::render {
 namespace {
 
 struct Range {
@@ -121,4 +121,4 @@ size_t DisplayWidth(std::string_view text) {
   return width;
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::render

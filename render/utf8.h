@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace oomdb {
+namespace oomdb::render {
 
 // Reads the character at `position` and moves it past. std::nullopt for a byte that is not part of
 // valid UTF-8 (overlong, surrogate, cut short); then `position` moves by one byte. Requires
@@ -22,6 +22,6 @@ int CodePointWidth(char32_t code_point);
 // Columns that `text` takes on a terminal. A broken byte counts as one.
 size_t DisplayWidth(std::string_view text);
 
-}  // namespace oomdb
+}  // namespace oomdb::render
 
 #endif  // OOMDB_RENDER_UTF8_H_

@@ -8,7 +8,7 @@
 #include "render/terminal.h"
 #include "render/units.h"
 
-namespace oomdb {
+namespace oomdb::render {
 namespace {
 
 std::string FileName(const std::string& path) {
@@ -81,4 +81,4 @@ std::string Upper(std::string text) {
   return text;
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::render

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace oomdb {
+namespace oomdb::render {
 
 // Text of a capture, safe to show.
 std::string Safe(std::string_view text);
@@ -29,6 +29,6 @@ std::string ShortPaths(const std::string& text);
 std::string Plural(int64_t count, std::string_view what);
 std::string Upper(std::string text);
 
-}  // namespace oomdb
+}  // namespace oomdb::render
 
 #endif  // OOMDB_RENDER_WORDS_H_

@@ -10,7 +10,7 @@
 
 #include "schema/text.h"
 
-namespace oomdb {
+namespace oomdb::schema {
 
 SqlValue TextOrNull(std::string_view text) {
   return text.empty() ? SqlValue() : SqlValue(CleanText(text));
@@ -102,4 +102,4 @@ void BulkInsert::Insert(size_t first, int rows) {
   insert->reset();
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::schema

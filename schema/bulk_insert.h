@@ -20,7 +20,7 @@ namespace SQLite {
 class Statement;
 }  // namespace SQLite
 
-namespace oomdb {
+namespace oomdb::schema {
 
 // A value to insert. Texts are copied into the batch and must be clean (schema/text.h); an empty
 // one is stored as it is.
@@ -86,6 +86,6 @@ class BulkInsert {
   std::array<SQLite::Statement*, std::countr_zero(unsigned{kRowsPerStatement}) + 1> inserts_ = {};
 };
 
-}  // namespace oomdb
+}  // namespace oomdb::schema
 
 #endif  // OOMDB_SCHEMA_BULK_INSERT_H_

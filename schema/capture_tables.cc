@@ -1,6 +1,6 @@
 #include "schema/capture_tables.h"
 
-namespace oomdb {
+namespace oomdb::schema {
 
 CaptureTables::CaptureTables(StatementCache& statements)
     : captures(statements, "captures"),
@@ -27,4 +27,4 @@ void CaptureTables::Flush() {
   }
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::schema

@@ -5,7 +5,7 @@
 
 #include "schema/bulk_insert.h"
 
-namespace oomdb {
+namespace oomdb::schema {
 
 // `statements` must outlive it; rows that were never flushed are lost.
 struct CaptureTables {
@@ -16,6 +16,6 @@ struct CaptureTables {
       start_steps, failed_live, events, oom_events, oom_buffers, oom_chunks, samples;
 };
 
-}  // namespace oomdb
+}  // namespace oomdb::schema
 
 #endif  // OOMDB_SCHEMA_CAPTURE_TABLES_H_

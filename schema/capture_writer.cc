@@ -19,7 +19,7 @@
 #include "schema/text.h"
 #include "schema/version.h"
 
-namespace oomdb {
+namespace oomdb::schema {
 namespace {
 
 // Issues that the summary carries; all of them are stored.
@@ -91,8 +91,8 @@ struct CaptureWriter::State {
   StringTable strings;
   PlanWriter plans;
   CaptureTables tables;
-  ModuleStartsBuilder starts;
-  FailedStartsBuilder failed_starts;
+  ingest::ModuleStartsBuilder starts;
+  ingest::FailedStartsBuilder failed_starts;
 };
 
 CaptureWriter::CaptureWriter(Database& database, CaptureSource source,
@@ -121,13 +121,13 @@ std::optional<int64_t> CaptureWriter::KnownCapture() const {
   return known;
 }
 
-int64_t CaptureWriter::Id(Kind kind, Index index) {
+int64_t CaptureWriter::Id(Kind kind, ingest::Index index) {
   if (index < 0) throw Error("the importer refers to a fact with a negative index");
   if (index > largest_reference_[kind]) largest_reference_[kind] = index;
   return base_[kind] + index;
 }
 
-std::optional<int64_t> CaptureWriter::Id(Kind kind, const std::optional<Index>& index) {
+std::optional<int64_t> CaptureWriter::Id(Kind kind, const std::optional<ingest::Index>& index) {
   if (!index.has_value()) return std::nullopt;
   return Id(kind, *index);
 }
@@ -139,14 +139,14 @@ int64_t CaptureWriter::NextId(Kind kind) {
   return base_[kind] + count_[kind]++;
 }
 
-void CaptureWriter::Add(const CaptureFact& fact) {
-  const InPhase writing(Phase::kWrite);
+void CaptureWriter::Add(const ingest::CaptureFact& fact) {
+  const ingest::InPhase writing(ingest::Phase::kWrite);
   if (capture_.has_value()) throw Error("the importer describes the capture twice");
   capture_ = fact;
 }
 
-void CaptureWriter::Add(const IssueFact& fact) {
-  const InPhase writing(Phase::kWrite);
+void CaptureWriter::Add(const ingest::IssueFact& fact) {
+  const ingest::InPhase writing(ingest::Phase::kWrite);
   state_->tables.issues.Add({
       {"capture_id", summary_.capture_id},
       {"severity", fact.severity},
@@ -159,8 +159,8 @@ void CaptureWriter::Add(const IssueFact& fact) {
   if (summary_.issues.size() < kMaxSummaryIssues) summary_.issues.push_back(fact);
 }
 
-void CaptureWriter::Add(const DeviceFact& fact) {
-  const InPhase writing(Phase::kWrite);
+void CaptureWriter::Add(const ingest::DeviceFact& fact) {
+  const ingest::InPhase writing(ingest::Phase::kWrite);
   state_->tables.devices.Add({
       {"device_id", NextId(kDevice)},
       {"capture_id", summary_.capture_id},
@@ -173,8 +173,8 @@ void CaptureWriter::Add(const DeviceFact& fact) {
   });
 }
 
-void CaptureWriter::Add(const ModuleFact& fact) {
-  const InPhase writing(Phase::kWrite);
+void CaptureWriter::Add(const ingest::ModuleFact& fact) {
+  const ingest::InPhase writing(ingest::Phase::kWrite);
   state_->failed_starts.Add(fact);
   std::optional<int64_t> plan_id;
   if (fact.plan != nullptr) {
@@ -193,8 +193,8 @@ void CaptureWriter::Add(const ModuleFact& fact) {
   });
 }
 
-void CaptureWriter::Add(const AllocatorFact& fact) {
-  const InPhase writing(Phase::kWrite);
+void CaptureWriter::Add(const ingest::AllocatorFact& fact) {
+  const ingest::InPhase writing(ingest::Phase::kWrite);
   state_->starts.Add(fact);
   state_->tables.allocators.Add({
       {"allocator_id", NextId(kAllocator)},
@@ -215,8 +215,8 @@ void CaptureWriter::Add(const AllocatorFact& fact) {
   });
 }
 
-void CaptureWriter::Add(const ExecutionFact& fact) {
-  const InPhase writing(Phase::kWrite);
+void CaptureWriter::Add(const ingest::ExecutionFact& fact) {
+  const ingest::InPhase writing(ingest::Phase::kWrite);
   state_->starts.Add(count_[kExecution], fact);
   state_->failed_starts.Add(count_[kExecution], fact);
   std::optional<int64_t> launched;
@@ -246,8 +246,8 @@ void CaptureWriter::Add(const ExecutionFact& fact) {
   });
 }
 
-void CaptureWriter::Add(const AllocationFact& fact) {
-  const InPhase writing(Phase::kWrite);
+void CaptureWriter::Add(const ingest::AllocationFact& fact) {
+  const ingest::InPhase writing(ingest::Phase::kWrite);
   state_->starts.Add(fact);
   if (state_->failed_starts.WantsAllocations()) {
     // As the views call it where nothing says it.
@@ -275,8 +275,8 @@ void CaptureWriter::Add(const AllocationFact& fact) {
   });
 }
 
-void CaptureWriter::Add(const HostEventFact& fact) {
-  const InPhase writing(Phase::kWrite);
+void CaptureWriter::Add(const ingest::HostEventFact& fact) {
+  const ingest::InPhase writing(ingest::Phase::kWrite);
   // An event or thread may have no name: it is one of the capture's, so `?` rather than a lost row.
   const auto intern = [&](std::string_view text) {
     return state_->strings.Intern(text.empty() ? "?" : text);
@@ -293,8 +293,8 @@ void CaptureWriter::Add(const HostEventFact& fact) {
   });
 }
 
-void CaptureWriter::Add(const OomEventFact& fact) {
-  const InPhase writing(Phase::kWrite);
+void CaptureWriter::Add(const ingest::OomEventFact& fact) {
+  const ingest::InPhase writing(ingest::Phase::kWrite);
   ++summary_.oom_events;
   std::optional<int64_t> fatal;
   if (fact.fatal.has_value()) fatal = *fact.fatal;
@@ -334,8 +334,8 @@ void CaptureWriter::Add(const OomEventFact& fact) {
   });
 }
 
-void CaptureWriter::Add(const OomBufferFact& fact) {
-  const InPhase writing(Phase::kWrite);
+void CaptureWriter::Add(const ingest::OomBufferFact& fact) {
+  const ingest::InPhase writing(ingest::Phase::kWrite);
   state_->tables.oom_buffers.Add({
       {"oom_event_id", Id(kOomEvent, fact.event)},
       {"position", fact.position},
@@ -355,8 +355,8 @@ void CaptureWriter::Add(const OomBufferFact& fact) {
   });
 }
 
-void CaptureWriter::Add(const OomChunkFact& fact) {
-  const InPhase writing(Phase::kWrite);
+void CaptureWriter::Add(const ingest::OomChunkFact& fact) {
+  const ingest::InPhase writing(ingest::Phase::kWrite);
   state_->tables.oom_chunks.Add({
       {"oom_event_id", Id(kOomEvent, fact.event)},
       {"position", fact.position},
@@ -368,8 +368,8 @@ void CaptureWriter::Add(const OomChunkFact& fact) {
   });
 }
 
-void CaptureWriter::Add(const ProfileSampleFact& fact) {
-  const InPhase writing(Phase::kWrite);
+void CaptureWriter::Add(const ingest::ProfileSampleFact& fact) {
+  const ingest::InPhase writing(ingest::Phase::kWrite);
   ++summary_.samples;
   state_->tables.samples.Add({
       {"capture_id", summary_.capture_id},
@@ -420,7 +420,7 @@ void CaptureWriter::Flush() {
 void CaptureWriter::WriteStarts() {
   // What a truncated capture doesn't hold may have been freed.
   const bool whole = !capture_->truncated;
-  for (const ModuleStarts& module : state_->starts.Build()) {
+  for (const ingest::ModuleStarts& module : state_->starts.Build()) {
     const int64_t device_id = Id(kDevice, module.device);
     const int64_t module_id = Id(kModule, module.module);
     state_->tables.module_starts.Add({
@@ -443,7 +443,7 @@ void CaptureWriter::WriteStarts() {
     });
     if (!module.Rises()) continue;
     int64_t place = 0;
-    for (const StartStep& step : module.steps) {
+    for (const ingest::StartStep& step : module.steps) {
       state_->tables.start_steps.Add({
           {"capture_id", summary_.capture_id},
           {"device_id", device_id},
@@ -459,7 +459,7 @@ void CaptureWriter::WriteStarts() {
 void CaptureWriter::WriteFailedLive() {
   // On a truncated capture nothing is known to have failed.
   if (capture_->truncated) return;
-  for (const FailedLive& group : state_->failed_starts.Build(state_->starts.Pools())) {
+  for (const ingest::FailedLive& group : state_->failed_starts.Build(state_->starts.Pools())) {
     state_->tables.failed_live.Add({
         {"capture_id", summary_.capture_id},
         {"execution_id", Id(kExecution, group.execution)},
@@ -471,7 +471,7 @@ void CaptureWriter::WriteFailedLive() {
 }
 
 CaptureSummary CaptureWriter::Commit(const std::map<std::string, std::string>& labels) {
-  const InPhase writing(Phase::kWrite);
+  const ingest::InPhase writing(ingest::Phase::kWrite);
   if (!capture_.has_value()) throw Error("the importer did not describe the capture");
   CheckReferences();
   WriteStarts();
@@ -515,7 +515,7 @@ CaptureSummary CaptureWriter::Commit(const std::map<std::string, std::string>& l
 CaptureSummary CaptureWriter::CommitKnown(int64_t capture_id, const std::optional<std::string>& run,
                                           const std::optional<std::string>& host,
                                           const std::map<std::string, std::string>& labels) {
-  const InPhase writing(Phase::kWrite);
+  const ingest::InPhase writing(ingest::Phase::kWrite);
   // Nothing new said of it: then nothing is written, and nothing synced to disk.
   const bool changes = run.has_value() || host.has_value();
   SQLite::Statement& update = state_->statements.Get(
@@ -543,4 +543,4 @@ CaptureSummary CaptureWriter::CommitKnown(int64_t capture_id, const std::optiona
   return summary_;
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::schema

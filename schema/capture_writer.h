@@ -15,7 +15,7 @@
 #include "schema/database.h"
 #include "schema/write_group.h"
 
-namespace oomdb {
+namespace oomdb::schema {
 
 // What is known of a capture before its content is read.
 struct CaptureSource {
@@ -45,13 +45,13 @@ struct CaptureSummary {
   int64_t oom_events = 0;  // All that an error log says ...
   int64_t fatal_oom_events = 0;
   int64_t advice_oom_events = 0;
-  int64_t samples = 0;            // Of a device memory profile.
-  std::vector<IssueFact> issues;  // The first few of them.
-  bool damaged = false;           // An issue of severity error is among all of them.
+  int64_t samples = 0;                    // Of a device memory profile.
+  std::vector<ingest::IssueFact> issues;  // The first few of them.
+  bool damaged = false;                   // An issue of severity error is among all of them.
   int64_t issue_count = 0;
 };
 
-class CaptureWriter : public FactSink {
+class CaptureWriter : public ingest::FactSink {
  public:
   // Begins a transaction, waiting for other writers; with `group` it is that one's, and the capture
   // is on disk when the group is committed. When `stop` becomes true, the next fact throws Error
@@ -65,18 +65,18 @@ class CaptureWriter : public FactSink {
   // transaction, so the answer holds.
   std::optional<int64_t> KnownCapture() const;
 
-  void Add(const CaptureFact& fact) override;
-  void Add(const IssueFact& fact) override;
-  void Add(const DeviceFact& fact) override;
-  void Add(const ModuleFact& fact) override;
-  void Add(const AllocatorFact& fact) override;
-  void Add(const ExecutionFact& fact) override;
-  void Add(const AllocationFact& fact) override;
-  void Add(const HostEventFact& fact) override;
-  void Add(const OomEventFact& fact) override;
-  void Add(const OomBufferFact& fact) override;
-  void Add(const OomChunkFact& fact) override;
-  void Add(const ProfileSampleFact& fact) override;
+  void Add(const ingest::CaptureFact& fact) override;
+  void Add(const ingest::IssueFact& fact) override;
+  void Add(const ingest::DeviceFact& fact) override;
+  void Add(const ingest::ModuleFact& fact) override;
+  void Add(const ingest::AllocatorFact& fact) override;
+  void Add(const ingest::ExecutionFact& fact) override;
+  void Add(const ingest::AllocationFact& fact) override;
+  void Add(const ingest::HostEventFact& fact) override;
+  void Add(const ingest::OomEventFact& fact) override;
+  void Add(const ingest::OomBufferFact& fact) override;
+  void Add(const ingest::OomChunkFact& fact) override;
+  void Add(const ingest::ProfileSampleFact& fact) override;
 
   // True when some module so far has a plan with a buffer assignment.
   bool has_plan() const { return has_plan_; }
@@ -95,8 +95,8 @@ class CaptureWriter : public FactSink {
 
   enum Kind { kDevice, kModule, kAllocator, kExecution, kAllocation, kEvent, kOomEvent, kKinds };
   // The row id of the `index`th fact of a kind; remembers the largest, for the check in Commit.
-  int64_t Id(Kind kind, Index index);
-  std::optional<int64_t> Id(Kind kind, const std::optional<Index>& index);
+  int64_t Id(Kind kind, ingest::Index index);
+  std::optional<int64_t> Id(Kind kind, const std::optional<ingest::Index>& index);
   int64_t NextId(Kind kind);
   void WriteLabels(const std::optional<std::string>& run,
                    const std::map<std::string, std::string>& labels);
@@ -108,7 +108,7 @@ class CaptureWriter : public FactSink {
   std::unique_ptr<State> state_;
   CaptureSource source_;
   const std::atomic<bool>* stop_;
-  std::optional<CaptureFact> capture_;
+  std::optional<ingest::CaptureFact> capture_;
   CaptureSummary summary_;
   bool has_plan_ = false;
   std::array<int64_t, kKinds> base_ = {};
@@ -116,6 +116,6 @@ class CaptureWriter : public FactSink {
   std::array<int64_t, kKinds> largest_reference_;
 };
 
-}  // namespace oomdb
+}  // namespace oomdb::schema
 
 #endif  // OOMDB_SCHEMA_CAPTURE_WRITER_H_

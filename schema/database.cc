@@ -19,7 +19,7 @@
 #include "schema/migrations.h"
 #include "schema/sql_names.h"
 
-namespace oomdb {
+namespace oomdb::schema {
 namespace {
 
 namespace fs = std::filesystem;
@@ -368,4 +368,4 @@ std::string_view NetworkFileSystemName(uint64_t file_system_type) {
   }
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::schema

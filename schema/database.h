@@ -27,7 +27,7 @@ namespace SQLite {
 class Database;
 }
 
-namespace oomdb {
+namespace oomdb::schema {
 
 // "oomd" as a big-endian number: marks a file as ours (PRAGMA application_id).
 inline constexpr int32_t kApplicationId = 0x6f6f6d64;
@@ -103,6 +103,6 @@ class Database {
 // statfs f_type; empty for all others: containers use 9p, virtiofs and overlay, which lock well.
 std::string_view NetworkFileSystemName(uint64_t file_system_type);
 
-}  // namespace oomdb
+}  // namespace oomdb::schema
 
 #endif  // OOMDB_SCHEMA_DATABASE_H_

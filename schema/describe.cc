@@ -4,7 +4,7 @@
 #include <cctype>
 #include <cstddef>
 
-namespace oomdb {
+namespace oomdb::schema {
 namespace {
 
 std::string_view Trim(std::string_view text) {
@@ -99,4 +99,4 @@ std::vector<TableDescription> DescribeTables(std::string_view schema_sql) {
   return tables;
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::schema

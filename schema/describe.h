@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace oomdb {
+namespace oomdb::schema {
 
 struct ColumnDescription {
   std::string name;
@@ -25,6 +25,6 @@ struct TableDescription {
 // at its end, or a comment line after it, is theirs.
 std::vector<TableDescription> DescribeTables(std::string_view schema_sql);
 
-}  // namespace oomdb
+}  // namespace oomdb::schema
 
 #endif  // OOMDB_SCHEMA_DESCRIBE_H_

@@ -5,7 +5,7 @@
 
 #include <utility>
 
-namespace oomdb {
+namespace oomdb::schema {
 namespace {
 
 // A table's own text: the columns that refer to `strings` say so with REFERENCES, so a new one
@@ -77,4 +77,4 @@ void ForgetCaptures(Database& database, const std::vector<int64_t>& capture_ids)
   transaction.commit();
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::schema

@@ -12,7 +12,7 @@ namespace SQLite {
 class Database;
 }
 
-namespace oomdb {
+namespace oomdb::schema {
 
 // Removes these captures with all their rows, the plans that no other capture has, the labels of
 // runs that have no capture left, and the texts that nothing refers to, in one transaction.
@@ -22,6 +22,6 @@ void ForgetCaptures(Database& database, const std::vector<int64_t>& capture_ids)
 // do labels, plans and texts.
 void DeleteCaptureRows(SQLite::Database& connection, const std::vector<int64_t>& capture_ids);
 
-}  // namespace oomdb
+}  // namespace oomdb::schema
 
 #endif  // OOMDB_SCHEMA_FORGET_H_

@@ -20,7 +20,7 @@
 #include "schema/string_table.h"
 #include "schema/text.h"
 
-namespace oomdb {
+namespace oomdb::schema {
 namespace {
 
 // What the path decides of a capture: the ingest's words, not the content's.
@@ -355,4 +355,4 @@ MergeSummary MergeDatabase(Database& out, Database& in, const std::atomic<bool>*
   }
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::schema

@@ -7,7 +7,7 @@
 
 #include "schema/database.h"
 
-namespace oomdb {
+namespace oomdb::schema {
 
 struct MergeSummary {
   int64_t added = 0;          // Captures whose content was not in `out`.
@@ -28,6 +28,6 @@ struct MergeSummary {
 // Throws Error: kFailed when `in` is damaged (nothing of it is kept then), kInterrupted on `stop`.
 MergeSummary MergeDatabase(Database& out, Database& in, const std::atomic<bool>* stop = nullptr);
 
-}  // namespace oomdb
+}  // namespace oomdb::schema
 
 #endif  // OOMDB_SCHEMA_MERGE_H_

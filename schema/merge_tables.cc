@@ -11,7 +11,7 @@
 
 #include "schema/database.h"
 
-namespace oomdb {
+namespace oomdb::schema {
 namespace {
 
 struct Undeclared {
@@ -140,4 +140,4 @@ std::optional<int64_t> MergedIds::Find(int64_t from) const {
   return run.to + static_cast<int64_t>(place);
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::schema

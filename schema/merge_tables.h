@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace oomdb {
+namespace oomdb::schema {
 
 struct MergeColumn {
   std::string name;
@@ -49,6 +49,6 @@ class MergedIds {
   std::vector<Run> runs_;
 };
 
-}  // namespace oomdb
+}  // namespace oomdb::schema
 
 #endif  // OOMDB_SCHEMA_MERGE_TABLES_H_

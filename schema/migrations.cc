@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 
-namespace oomdb {
+namespace oomdb::schema {
 
 // Generated: schema.sql and settings.sql.
 std::span<const EmbeddedFile> EmbeddedSchema();
@@ -61,4 +61,4 @@ void Migrate(SQLite::Database& connection, int version, std::span<const Embedded
   }
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::schema

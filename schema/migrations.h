@@ -9,13 +9,13 @@
 #include <span>
 #include <string_view>
 
-#include "schema/embedded.h"
+#include "base/embedded.h"
 
 namespace SQLite {
 class Database;
 }
 
-namespace oomdb {
+namespace oomdb::schema {
 
 // PRAGMA user_version of what this program writes: 1, or the highest migration's number.
 int SchemaVersion();
@@ -32,6 +32,6 @@ int MigrationNumber(std::string_view path);
 // after each. Call it within a transaction. Throws Error when a number is missing in the sequence.
 void Migrate(SQLite::Database& connection, int version, std::span<const EmbeddedFile> migrations);
 
-}  // namespace oomdb
+}  // namespace oomdb::schema
 
 #endif  // OOMDB_SCHEMA_MIGRATIONS_H_

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "schema/text.h"
 
-namespace oomdb {
+namespace oomdb::schema {
 namespace {
 
 // A buffer's public id is module_id * 2^24 + position (queries/facts/buffers.sql).
@@ -23,7 +23,7 @@ SqlValue Flag(const std::optional<bool>& flag) {
 
 template <typename Enum>
 SqlValue Name(const std::optional<Enum>& e) {
-  return e.has_value() ? SqlValue(std::string(ToString(*e))) : SqlValue();
+  return e.has_value() ? SqlValue(std::string(ingest::ToString(*e))) : SqlValue();
 }
 
 }  // namespace
@@ -39,7 +39,7 @@ PlanWriter::PlanWriter(StatementCache& statements, StringTable& strings)
       buffers_(statements, "stored_buffers"),
       frames_(statements, "stored_frames") {}
 
-int64_t PlanWriter::Write(const std::string& hlo_hash, const Plan& plan) {
+int64_t PlanWriter::Write(const std::string& hlo_hash, const ingest::Plan& plan) {
   if (!hlo_hash.empty()) {
     // A plan of this very capture may still wait in the batch.
     plans_.Flush();
@@ -61,11 +61,11 @@ int64_t PlanWriter::Write(const std::string& hlo_hash, const Plan& plan) {
   return plan_id;
 }
 
-void PlanWriter::WriteTotals(int64_t plan_id, const std::string& hash, const Plan& plan) {
+void PlanWriter::WriteTotals(int64_t plan_id, const std::string& hash, const ingest::Plan& plan) {
   // Without a buffer assignment (a module from before it) nothing of the memory is known: NULL,
   // never 0. Some texts give the sum of all allocations and no class of any.
   const bool classes_known = plan.has_buffer_assignment && plan.classes_known;
-  const auto known = [](bool is_known, const MaybeInt& value) {
+  const auto known = [](bool is_known, const ingest::MaybeInt& value) {
     return is_known ? SqlValue(value) : SqlValue();
   };
   plans_.Add({
@@ -90,7 +90,7 @@ void PlanWriter::WriteTotals(int64_t plan_id, const std::string& hash, const Pla
       {"replica_count", plan.replica_count},
   });
   if (!classes_known) return;
-  for (const PlanMemory& space : plan.spaces) {
+  for (const ingest::PlanMemory& space : plan.spaces) {
     memory_.Add({
         {"plan_id", plan_id},
         {"memory_space", space.memory_space},
@@ -105,13 +105,13 @@ void PlanWriter::WriteTotals(int64_t plan_id, const std::string& hash, const Pla
   }
 }
 
-void PlanWriter::WriteAllocations(int64_t plan_id, const Plan& plan) {
-  for (const PlanAllocation& allocation : plan.allocations) {
+void PlanWriter::WriteAllocations(int64_t plan_id, const ingest::Plan& plan) {
+  for (const ingest::PlanAllocation& allocation : plan.allocations) {
     allocations_.Add({
         {"plan_id", plan_id},
         {"allocation_index", allocation.index},
         {"memory_space", allocation.memory_space},
-        {"class", std::string(ToString(allocation.allocation_class))},
+        {"class", std::string(ingest::ToString(allocation.allocation_class))},
         {"bytes", allocation.bytes},
         {"parameter_number", allocation.parameter_number},
         {"parameter_shape_index", TextOrNull(allocation.parameter_shape_index)},
@@ -122,7 +122,7 @@ void PlanWriter::WriteAllocations(int64_t plan_id, const Plan& plan) {
         {"shard_count", allocation.shard_count},
     });
   }
-  for (const PlanOutput& output : plan.outputs) {
+  for (const ingest::PlanOutput& output : plan.outputs) {
     // A leaf without a shape can't come from a valid proto; `?` keeps the leaves countable when it
     // does.
     outputs_.Add({
@@ -139,9 +139,9 @@ void PlanWriter::WriteAllocations(int64_t plan_id, const Plan& plan) {
   }
 }
 
-void PlanWriter::WriteBuffers(int64_t plan_id, const Plan& plan) {
+void PlanWriter::WriteBuffers(int64_t plan_id, const ingest::Plan& plan) {
   int64_t position = 0;
-  for (const PlanBuffer& buffer : plan.buffers) {
+  for (const ingest::PlanBuffer& buffer : plan.buffers) {
     buffers_.Add({
         {"plan_id", plan_id},
         {"position", position++},
@@ -172,8 +172,8 @@ void PlanWriter::WriteBuffers(int64_t plan_id, const Plan& plan) {
   }
 }
 
-void PlanWriter::WriteFrames(int64_t plan_id, const Plan& plan) {
-  for (const PlanFrame& frame : plan.frames) {
+void PlanWriter::WriteFrames(int64_t plan_id, const ingest::Plan& plan) {
+  for (const ingest::PlanFrame& frame : plan.frames) {
     frames_.Add({
         {"plan_id", plan_id},
         {"frame_id", frame.frame_id},
@@ -190,4 +190,4 @@ void PlanWriter::Flush() {
     insert->Flush();
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::schema

@@ -9,7 +9,7 @@
 #include "schema/bulk_insert.h"
 #include "schema/string_table.h"
 
-namespace oomdb {
+namespace oomdb::schema {
 
 // Valid within one write transaction.
 class PlanWriter {
@@ -18,14 +18,14 @@ class PlanWriter {
 
   // The plan_id of the plan with this hash; writes it when it is new. An empty hash is never
   // shared: the plan is stored under a hash of its own place (`unhashed:<plan_id>`).
-  int64_t Write(const std::string& hlo_hash, const Plan& plan);
+  int64_t Write(const std::string& hlo_hash, const ingest::Plan& plan);
   void Flush();
 
  private:
-  void WriteTotals(int64_t plan_id, const std::string& hash, const Plan& plan);
-  void WriteAllocations(int64_t plan_id, const Plan& plan);
-  void WriteBuffers(int64_t plan_id, const Plan& plan);
-  void WriteFrames(int64_t plan_id, const Plan& plan);
+  void WriteTotals(int64_t plan_id, const std::string& hash, const ingest::Plan& plan);
+  void WriteAllocations(int64_t plan_id, const ingest::Plan& plan);
+  void WriteBuffers(int64_t plan_id, const ingest::Plan& plan);
+  void WriteFrames(int64_t plan_id, const ingest::Plan& plan);
 
   StringTable& strings_;
   SQLite::Statement& find_;
@@ -38,6 +38,6 @@ class PlanWriter {
   BulkInsert frames_;
 };
 
-}  // namespace oomdb
+}  // namespace oomdb::schema
 
 #endif  // OOMDB_SCHEMA_PLAN_WRITER_H_

@@ -11,7 +11,7 @@
 #include <stdexcept>
 #include <utility>
 
-namespace oomdb {
+namespace oomdb::schema {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -438,4 +438,4 @@ void QueryInSandbox(Database& database, std::string_view sql, const Parameters& 
   }
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::schema

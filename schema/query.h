@@ -17,7 +17,7 @@
 
 #include "schema/database.h"
 
-namespace oomdb {
+namespace oomdb::schema {
 
 // NULL, an integer, a real, or text. A blob comes as text: X'68656c6c6f'.
 using Value = std::variant<std::monostate, int64_t, double, std::string>;
@@ -107,6 +107,6 @@ struct RowSink {
 void QueryInSandbox(Database& database, std::string_view sql, const Parameters& parameters,
                     const SandboxLimits& limits, const RowSink& sink);
 
-}  // namespace oomdb
+}  // namespace oomdb::schema
 
 #endif  // OOMDB_SCHEMA_QUERY_H_

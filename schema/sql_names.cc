@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
-namespace oomdb {
+namespace oomdb::schema {
 namespace {
 
 bool IsWordByte(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
@@ -32,4 +32,4 @@ std::vector<std::string_view> SqlNames(std::string_view sql) {
   return names;
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::schema

@@ -2,7 +2,7 @@
 
 #include <SQLiteCpp/SQLiteCpp.h>
 
-namespace oomdb {
+namespace oomdb::schema {
 
 StatementCache::StatementCache(SQLite::Database& connection) : connection_(connection) {}
 StatementCache::~StatementCache() = default;
@@ -28,4 +28,4 @@ int64_t StatementCache::Number(std::string_view sql) {
   return number;
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::schema

@@ -14,7 +14,7 @@ class Database;
 class Statement;
 }  // namespace SQLite
 
-namespace oomdb {
+namespace oomdb::schema {
 
 // For SQL of a bounded number of texts. Belongs to one thread at a time.
 class StatementCache {
@@ -35,6 +35,6 @@ class StatementCache {
   std::map<std::string, std::unique_ptr<SQLite::Statement>, std::less<>> statements_;
 };
 
-}  // namespace oomdb
+}  // namespace oomdb::schema
 
 #endif  // OOMDB_SCHEMA_STATEMENT_CACHE_H_

@@ -6,7 +6,7 @@
 
 #include "schema/text.h"
 
-namespace oomdb {
+namespace oomdb::schema {
 namespace {
 
 // Past this the cache starts anew: a capture with endless distinct names must not fill the memory.
@@ -60,4 +60,4 @@ StringTable::Cache::iterator StringTable::InternNew(std::string_view text) {
 
 void StringTable::Flush() { insert_.Flush(); }
 
-}  // namespace oomdb
+}  // namespace oomdb::schema

@@ -11,7 +11,7 @@
 
 #include "schema/bulk_insert.h"
 
-namespace oomdb {
+namespace oomdb::schema {
 
 // Valid within one write transaction: another writer may add strings between two.
 class StringTable {
@@ -49,6 +49,6 @@ class StringTable {
   BulkInsert insert_;
 };
 
-}  // namespace oomdb
+}  // namespace oomdb::schema
 
 #endif  // OOMDB_SCHEMA_STRING_TABLE_H_

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace oomdb {
+namespace oomdb::schema {
 namespace {
 
 // The length of the valid UTF-8 sequence at the start of `text`, 0 when there is none (RFC 3629: no
@@ -54,4 +54,4 @@ std::string CleanText(std::string_view text) {
   return clean;
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::schema

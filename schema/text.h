@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace oomdb {
+namespace oomdb::schema {
 
 // True when `text` is UTF-8 without NUL bytes.
 bool IsCleanText(std::string_view text);
@@ -15,6 +15,6 @@ bool IsCleanText(std::string_view text);
 // NUL.
 std::string CleanText(std::string_view text);
 
-}  // namespace oomdb
+}  // namespace oomdb::schema
 
 #endif  // OOMDB_SCHEMA_TEXT_H_

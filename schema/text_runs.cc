@@ -2,7 +2,7 @@
 
 #include <SQLiteCpp/SQLiteCpp.h>
 
-namespace oomdb {
+namespace oomdb::schema {
 
 void AdoptErrorTexts(Database& database) {
   database.connection().exec(R"sql(
@@ -15,4 +15,4 @@ WHERE kind = 'oom_log' AND (SELECT COUNT(*) FROM planned) = 1
 )sql");
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::schema

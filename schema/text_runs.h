@@ -5,12 +5,12 @@
 
 #include "schema/database.h"
 
-namespace oomdb {
+namespace oomdb::schema {
 
 // For captures named in one command: error logs of runs without any plan become part of the one
 // run that has plans. Does nothing when several runs have.
 void AdoptErrorTexts(Database& database);
 
-}  // namespace oomdb
+}  // namespace oomdb::schema
 
 #endif  // OOMDB_SCHEMA_TEXT_RUNS_H_

@@ -5,7 +5,7 @@
 
 #include <utility>
 
-namespace oomdb {
+namespace oomdb::schema {
 
 WriteGroup::WriteGroup(Database& database) : database_(database) {}
 WriteGroup::~WriteGroup() = default;
@@ -33,4 +33,4 @@ std::chrono::nanoseconds WriteGroup::age() const {
                                  : std::chrono::nanoseconds(0);
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::schema

@@ -12,7 +12,7 @@ namespace SQLite {
 class Transaction;
 }
 
-namespace oomdb {
+namespace oomdb::schema {
 
 // One IMMEDIATE transaction, begun when the first capture of the group is. Each capture is undone
 // alone when it can't be stored. Other writers wait until the group is committed.
@@ -43,6 +43,6 @@ class WriteGroup {
   std::chrono::steady_clock::time_point begun_;
 };
 
-}  // namespace oomdb
+}  // namespace oomdb::schema
 
 #endif  // OOMDB_SCHEMA_WRITE_GROUP_H_

@@ -16,7 +16,7 @@
 #include "render/units.h"
 #include "render/words.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 namespace {
 
 struct Options {
@@ -36,9 +36,9 @@ struct Options {
 GateLimits ReadLimits(const Options& options) {
   GateLimits limits;
   limits.run = options.run;
-  if (!options.budget.empty()) limits.budget_bytes = ParseBytes(options.budget, "--budget");
+  if (!options.budget.empty()) limits.budget_bytes = render::ParseBytes(options.budget, "--budget");
   if (!options.max_growth.empty())
-    limits.max_growth_bytes = ParseBytes(options.max_growth, "--max-growth");
+    limits.max_growth_bytes = render::ParseBytes(options.max_growth, "--max-growth");
   limits.baseline = options.baseline;
   if (options.baseline.empty() != options.max_regression.empty())
     throw Error("--baseline RUN and --max-regression PERCENT go together", ExitCode::kUsage);
@@ -63,8 +63,8 @@ GateLimits ReadLimits(const Options& options) {
 }
 
 // A database with what is checked. `exit_code` takes that of the ingest.
-Database Open(const Options& options, const GateLimits& limits, ExitCode& exit_code) {
-  SettingOverrides overrides = ReadSettingOptions(options.settings);
+schema::Database Open(const Options& options, const GateLimits& limits, ExitCode& exit_code) {
+  schema::SettingOverrides overrides = ReadSettingOptions(options.settings);
   overrides.merge(GateSettings(limits));
   if (options.paths.empty() && options.database.empty())
     throw Error("nothing to check: name a capture, a folder or --db FILE", ExitCode::kUsage);
@@ -83,8 +83,8 @@ void WriteJUnit(const Options& options, const GateReport& report) {
 ExitCode Run(const Options& options) {
   const GateLimits limits = ReadLimits(options);
   ExitCode exit_code = ExitCode::kClean;
-  Database database = Open(options, limits, exit_code);
-  MaterializeRules(database, Catalogue::Get());
+  schema::Database database = Open(options, limits, exit_code);
+  queries::MaterializeRules(database, queries::Catalogue::Get());
   const GateReport report = RunGates(database, limits);
   if (!options.junit.empty()) WriteJUnit(options, report);
   if (options.junit == "-") {
@@ -92,13 +92,14 @@ ExitCode Run(const Options& options) {
   } else if (report.failures() > 0) {
     for (const GateCase& one : report.cases) {
       if (!one.failure.empty())
-        std::cout << "failed: " << one.gate << ": " << Sanitize(one.failure) << '\n';
+        std::cout << "failed: " << one.gate << ": " << render::Sanitize(one.failure) << '\n';
     }
   } else if (report.unchecked.empty()) {
-    std::cout << fmt::format("ok: {} passed\n", Plural(std::ssize(report.cases), "check"));
+    std::cout << fmt::format("ok: {} passed\n", render::Plural(std::ssize(report.cases), "check"));
   }
   for (const GateCase& one : report.unchecked)
-    std::cerr << "oomdb: --" << one.gate << " can't be checked: " << Sanitize(one.failure) << '\n';
+    std::cerr << "oomdb: --" << one.gate << " can't be checked: " << render::Sanitize(one.failure)
+              << '\n';
   if (report.failures() > 0) return ExitCode::kFindings;
   return report.unchecked.empty() ? exit_code : ExitCode::kFailed;
 }
@@ -141,4 +142,4 @@ void RegisterCheck(Verbs& verbs, ExitCode& exit_code) {
   verb.Run([options, &exit_code] { exit_code = Run(*options); });
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::cli

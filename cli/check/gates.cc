@@ -14,33 +14,36 @@
 #include "render/units.h"
 #include "schema/query.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 namespace {
 
 // What is looked at of a view with a column run: the run that is asked for; else all but the one
 // that is compared with. In the order of `order`.
-std::vector<Record> InScope(Database& database, std::string_view view, const GateLimits& limits,
-                            std::string_view order) {
-  const auto or_null = [](const std::string& text) { return text.empty() ? Value() : Value(text); };
-  return ReadViewWhere(
+std::vector<schema::Record> InScope(schema::Database& database, std::string_view view,
+                                    const GateLimits& limits, std::string_view order) {
+  const auto or_null = [](const std::string& text) {
+    return text.empty() ? schema::Value() : schema::Value(text);
+  };
+  return schema::ReadViewWhere(
       database, view,
       "(:run IS NULL OR run = :run) AND (:baseline IS NULL OR run IS NULL OR run <> :baseline)",
       {{"run", or_null(limits.run)}, {"baseline", or_null(limits.baseline)}}, order);
 }
 
-std::string Name(const Record& row, std::string_view column) {
+std::string Name(const schema::Record& row, std::string_view column) {
   return row.IsNull(column) ? "-" : row.Text(column);
 }
 
 // Two sizes of one sentence; in bytes where rounded they would look alike.
 std::pair<std::string, std::string> Sizes(int64_t found, int64_t limit) {
-  if (HumanBytes(found) != HumanBytes(limit)) return {HumanBytes(found), HumanBytes(limit)};
+  if (render::HumanBytes(found) != render::HumanBytes(limit))
+    return {render::HumanBytes(found), render::HumanBytes(limit)};
   return {fmt::format("{} bytes", found), fmt::format("{} bytes", limit)};
 }
 
-void CheckBudget(Database& database, const GateLimits& limits, GateReport& report) {
+void CheckBudget(schema::Database& database, const GateLimits& limits, GateReport& report) {
   bool any = false;
-  for (const Record& row : InScope(database, "gate_modules", limits, "run, module_name")) {
+  for (const schema::Record& row : InScope(database, "gate_modules", limits, "run, module_name")) {
     if (row.IsNull("plan_bytes")) continue;
     any = true;
     const std::string module = Name(row, "module_name"), run = Name(row, "run");
@@ -55,10 +58,10 @@ void CheckBudget(Database& database, const GateLimits& limits, GateReport& repor
   if (!any) report.unchecked.push_back({"budget", "", "no module with a buffer assignment"});
 }
 
-void CheckGrowth(Database& database, const GateLimits& limits, GateReport& report) {
-  const std::vector<Record> found =
+void CheckGrowth(schema::Database& database, const GateLimits& limits, GateReport& report) {
+  const std::vector<schema::Record> found =
       InScope(database, "gate_devices", limits, "run, host, device, content_hash");
-  for (const Record& row : found) {
+  for (const schema::Record& row : found) {
     const std::string module = Name(row, "module_name");
     const std::string where = fmt::format("{} / {} device {}", Name(row, "run"), Name(row, "host"),
                                           row.Integer("device"));
@@ -77,13 +80,14 @@ void CheckGrowth(Database& database, const GateLimits& limits, GateReport& repor
   }
 }
 
-void CheckRegression(Database& database, const GateLimits& limits, GateReport& report) {
+void CheckRegression(schema::Database& database, const GateLimits& limits, GateReport& report) {
   std::map<std::string, int64_t> base;
-  for (const Record& row : ReadView(database, "gate_modules", {{"run", limits.baseline}})) {
+  for (const schema::Record& row :
+       schema::ReadView(database, "gate_modules", {{"run", limits.baseline}})) {
     if (const auto peak = row.MaybeInteger("peak_bytes")) base[row.Text("module_name")] = *peak;
   }
   bool compared = false;
-  for (const Record& row : InScope(database, "gate_modules", limits, "run, module_name")) {
+  for (const schema::Record& row : InScope(database, "gate_modules", limits, "run, module_name")) {
     const std::string module = row.Text("module_name"), run = Name(row, "run");
     const auto before = base.find(module);
     const std::optional<int64_t> peak = row.MaybeInteger("peak_bytes");
@@ -108,9 +112,9 @@ void CheckRegression(Database& database, const GateLimits& limits, GateReport& r
   }
 }
 
-void CheckFindings(Database& database, const GateLimits& limits, GateReport& report) {
+void CheckFindings(schema::Database& database, const GateLimits& limits, GateReport& report) {
   bool any = false;
-  for (const Record& row :
+  for (const schema::Record& row :
        InScope(database, "findings", limits, "run, host, severity, rule, finding_id")) {
     const std::string severity = row.Text("severity"), rule = row.Text("rule");
     if (severity != "error" && severity != limits.fail_on) continue;
@@ -119,7 +123,7 @@ void CheckFindings(Database& database, const GateLimits& limits, GateReport& rep
     report.cases.push_back(
         {"fail-on", fmt::format("{} ({})", rule, where),
          fmt::format("{} {} of {}: {} ({}); findings of severity {} or worse are not allowed",
-                     severity, rule, where, HumanizeSentence(row.Text("title")),
+                     severity, rule, where, render::HumanizeSentence(row.Text("title")),
                      row.Text("evidence"), limits.fail_on)});
   }
   if (!any)
@@ -127,7 +131,7 @@ void CheckFindings(Database& database, const GateLimits& limits, GateReport& rep
         {"fail-on", fmt::format("no finding of {} or worse", limits.fail_on), ""});
 }
 
-void RequireRun(Database& database, const std::string& run, std::string_view what) {
+void RequireRun(schema::Database& database, const std::string& run, std::string_view what) {
   if (run.empty()) return;
   const std::vector<std::string> runs = RunNames(database);
   if (std::find(runs.begin(), runs.end(), run) == runs.end())
@@ -138,7 +142,7 @@ void RequireRun(Database& database, const std::string& run, std::string_view wha
 // them visible. The two of the basic plane that are no characters go too.
 std::string Xml(std::string_view text) {
   std::string out;
-  const std::string clean = Sanitize(text);
+  const std::string clean = render::Sanitize(text);
   for (size_t i = 0; i < clean.size(); ++i) {
     const std::string_view rest = std::string_view(clean).substr(i, 3);
     if (rest == "\xef\xbf\xbe" || rest == "\xef\xbf\xbf") {
@@ -180,17 +184,17 @@ double ParsePercent(std::string_view text, std::string_view what) {
   return percent;
 }
 
-SettingOverrides GateSettings(const GateLimits& limits) {
-  SettingOverrides overrides;
+schema::SettingOverrides GateSettings(const GateLimits& limits) {
+  schema::SettingOverrides overrides;
   if (!limits.max_growth_bytes.has_value()) return overrides;
-  Database defaults = Database::Throwaway({});
+  schema::Database defaults = schema::Database::Throwaway({});
   // Not the limit itself: what is just within it shall not make a finding either.
-  if (*limits.max_growth_bytes < SettingOf(defaults, "growth_min_bytes"))
+  if (*limits.max_growth_bytes < schema::SettingOf(defaults, "growth_min_bytes"))
     overrides["growth_min_bytes"] = *limits.max_growth_bytes + 1;
   return overrides;
 }
 
-GateReport RunGates(Database& database, const GateLimits& limits) {
+GateReport RunGates(schema::Database& database, const GateLimits& limits) {
   RequireRun(database, limits.run, "--run");
   RequireRun(database, limits.baseline, "--baseline");
   GateReport report;
@@ -224,4 +228,4 @@ std::string JUnitXml(const GateReport& report) {
   return xml + "  </testsuite>\n</testsuites>\n";
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::cli

@@ -10,7 +10,7 @@
 
 #include "schema/database.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 
 struct GateLimits {
   std::string run;                          // Only this run; empty: all, but the baseline.
@@ -41,14 +41,14 @@ struct GateReport {
 double ParsePercent(std::string_view text, std::string_view what);
 
 // Settings under which growth up to the limit is seen at all.
-SettingOverrides GateSettings(const GateLimits& limits);
+schema::SettingOverrides GateSettings(const GateLimits& limits);
 
 // Throws Error for a run or baseline that is not there (nearest names offered).
-GateReport RunGates(Database& database, const GateLimits& limits);
+GateReport RunGates(schema::Database& database, const GateLimits& limits);
 
 // JUnit XML: a testcase per case and per gate that could not be checked.
 std::string JUnitXml(const GateReport& report);
 
-}  // namespace oomdb
+}  // namespace oomdb::cli
 
 #endif  // OOMDB_CLI_CHECK_GATES_H_

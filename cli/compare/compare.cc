@@ -26,7 +26,7 @@
 #include "render/words.h"
 #include "schema/query.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 namespace {
 
 constexpr size_t kOpWidth = 44;
@@ -52,9 +52,9 @@ constexpr char kOrder[] =
     "module_name, place, CASE kind WHEN 'module' THEN 0 ELSE 1 END, ABS(delta_bytes) DESC, kind, "
     "op_name, new_shape, base_shape";
 
-std::vector<PlanDifference> ReadDifferences(const std::vector<Record>& rows) {
+std::vector<PlanDifference> ReadDifferences(const std::vector<schema::Record>& rows) {
   std::vector<PlanDifference> differences;
-  for (const Record& row : rows) {
+  for (const schema::Record& row : rows) {
     differences.push_back({ReadDifference(row), row.Text("module_name"), row.Text("role"),
                            row.Text("instruction"), row.Text("pairing"), row.Integer("place")});
   }
@@ -87,32 +87,32 @@ class Page {
   std::string Sentence() const {
     if (main_ == nullptr) return fmt::format("{} and {} have no module in common", base_, new_);
     const std::string where =
-        fmt::format("{} → {} in {}", HumanBytes(main_->base_bytes.value_or(0)),
-                    HumanBytes(main_->new_bytes.value_or(0)), Safe(main_->module));
+        fmt::format("{} → {} in {}", render::HumanBytes(main_->base_bytes.value_or(0)),
+                    render::HumanBytes(main_->new_bytes.value_or(0)), render::Safe(main_->module));
     if (main_->delta() == 0) {
       return fmt::format("{} peaks as high as {}: {}", new_, base_, where);
     }
     const bool higher = main_->delta() > 0;
-    std::string sentence =
-        fmt::format("{} peaks {} {} than {} ({})", new_, HumanBytes(std::abs(main_->delta())),
-                    higher ? "higher" : "lower", base_, where);
+    std::string sentence = fmt::format("{} peaks {} {} than {} ({})", new_,
+                                       render::HumanBytes(std::abs(main_->delta())),
+                                       higher ? "higher" : "lower", base_, where);
     const PlanDifference* const cause = LeadingDifference(buffers_, main_->delta());
     if (cause == nullptr) return sentence;
-    sentence += fmt::format("; {} {} is {}", HumanBytes(std::abs(cause->delta())),
+    sentence += fmt::format("; {} {} is {}", render::HumanBytes(std::abs(cause->delta())),
                             higher ? "more" : "less", Name(*cause));
     sentence += cause->change == "appeared" ? ", new"
                 : cause->change == "went"   ? ", gone"
                                             : ", which " + cause->change;
-    return sentence + (cause->place.empty() ? "" : ", " + Safe(cause->place));
+    return sentence + (cause->place.empty() ? "" : ", " + render::Safe(cause->place));
   }
 
   bool HasModules() const { return !modules_.empty(); }
   bool HasCommonModules() const { return main_ != nullptr; }
 
-  void Write(std::ostream& out, const TableOptions& look) const {
-    out << Paint(Style::kBold, Sentence(), look.color) << "\n";
+  void Write(std::ostream& out, const render::TableOptions& look) const {
+    out << render::Paint(render::Style::kBold, Sentence(), look.color) << "\n";
     if (main_ != nullptr && main_->pairing == "name") {
-      out << "paired by name only: the parameters or results of " << Safe(main_->module)
+      out << "paired by name only: the parameters or results of " << render::Safe(main_->module)
           << " have different shapes, so the two may be different functions (inferred)\n";
     }
     out << '\n';
@@ -122,16 +122,17 @@ class Page {
 
  private:
   static std::string Name(const PlanDifference& d) {
-    const std::string shape = Safe(d.new_shape.empty() ? d.base_shape : d.new_shape);
+    const std::string shape = render::Safe(d.new_shape.empty() ? d.base_shape : d.new_shape);
     const int64_t count = std::max(d.base_count.value_or(0), d.new_count.value_or(0));
     if (d.instruction.empty() || d.kind != "temp") {
       return fmt::format("{}s{}", d.kind, shape.empty() ? "" : ", the largest " + shape);
     }
-    return Safe(d.instruction) + (count > 1 ? fmt::format(" and {} like it", count - 1) : "");
+    return render::Safe(d.instruction) +
+           (count > 1 ? fmt::format(" and {} like it", count - 1) : "");
   }
 
-  void WriteModules(std::ostream& out, const TableOptions& look) const {
-    std::vector<std::vector<Cell>> rows;
+  void WriteModules(std::ostream& out, const render::TableOptions& look) const {
+    std::vector<std::vector<render::Cell>> rows;
     size_t same = 0;
     for (const PlanDifference* d : modules_) {
       if (d != main_ && d->change == "same") {
@@ -139,18 +140,19 @@ class Page {
         continue;
       }
       if (rows.size() == options_.top) break;
-      rows.push_back({Safe(d->module), BytesOrDash(d->base_bytes), BytesOrDash(d->new_bytes),
-                      SignedBytes(d->delta()),
+      rows.push_back({render::Safe(d->module), render::BytesOrDash(d->base_bytes),
+                      render::BytesOrDash(d->new_bytes), render::SignedBytes(d->delta()),
                       d->change + (d->pairing == "name" ? ", different shapes" : "")});
     }
-    WriteTable(out, {"module (peak)", base_, new_, "difference", ""}, rows, look);
+    render::WriteTable(out, {"module (peak)", base_, new_, "difference", ""}, rows, look);
     if (same > 0)
-      out << "and " << Plural(static_cast<int64_t>(same), "module") << " with the same peak\n";
+      out << "and " << render::Plural(static_cast<int64_t>(same), "module")
+          << " with the same peak\n";
   }
 
-  void WriteBuffers(std::ostream& out, const TableOptions& look) const {
+  void WriteBuffers(std::ostream& out, const render::TableOptions& look) const {
     if (main_ == nullptr) return;
-    std::vector<std::vector<Cell>> rows;
+    std::vector<std::vector<render::Cell>> rows;
     int64_t left_out = 0;
     const int64_t least = LeastShown();
     for (const char* const change : {"appeared", "grew", "shrank", "went", "same"}) {
@@ -161,20 +163,23 @@ class Page {
           continue;
         }
         rows.push_back(
-            {d->change, SignedBytes(d->delta()), CountOf(d->base_count.value_or(0), d->base_shape),
-             CountOf(d->new_count.value_or(0), d->new_shape), d->role.empty() ? d->kind : d->role,
-             TruncateFront(Safe(ShortOp(d->op_name.empty() ? d->instruction : d->op_name)),
-                           kOpWidth),
-             Safe(d->place)});
+            {d->change, render::SignedBytes(d->delta()),
+             render::CountOf(d->base_count.value_or(0), d->base_shape),
+             render::CountOf(d->new_count.value_or(0), d->new_shape),
+             d->role.empty() ? d->kind : d->role,
+             render::TruncateFront(
+                 render::Safe(render::ShortOp(d->op_name.empty() ? d->instruction : d->op_name)),
+                 kOpWidth),
+             render::Safe(d->place)});
       }
     }
     if (rows.empty()) {
-      out << "\nat the peak of " << Safe(main_->module) << " both have the same buffers\n";
+      out << "\nat the peak of " << render::Safe(main_->module) << " both have the same buffers\n";
       return;
     }
-    out << "\nat the peak of " << Safe(main_->module) << " (read from the plans)\n";
-    WriteTable(out, {"", "difference", base_, new_, "role", "op", "line"}, rows, look);
-    if (left_out > 0) out << "… " << Plural(left_out, "smaller difference") << " (--top)\n";
+    out << "\nat the peak of " << render::Safe(main_->module) << " (read from the plans)\n";
+    render::WriteTable(out, {"", "difference", base_, new_, "role", "op", "line"}, rows, look);
+    if (left_out > 0) out << "… " << render::Plural(left_out, "smaller difference") << " (--top)\n";
   }
 
   // How small the least of the --top largest differences is.
@@ -193,8 +198,8 @@ class Page {
   std::vector<const PlanDifference*> buffers_;  // At its peak.
 };
 
-bool HoldsRun(Database& database, const std::string& run) {
-  return !ReadView(database, "run_summaries", {{"run", run}}).empty();
+bool HoldsRun(schema::Database& database, const std::string& run) {
+  return !schema::ReadView(database, "run_summaries", {{"run", run}}).empty();
 }
 
 bool Exists(const std::string& path) {
@@ -203,14 +208,14 @@ bool Exists(const std::string& path) {
 }
 
 // Runs of a database when it has them, else captures.
-Database Open(const Options& options, ExitCode& exit_code) {
+schema::Database Open(const Options& options, ExitCode& exit_code) {
   if (options.base == options.changed) {
     throw Error(fmt::format("{} and {} are the same", options.base, options.changed),
                 ExitCode::kUsage);
   }
   const bool paths = Exists(options.base) && Exists(options.changed);
   if (!options.database.empty()) {
-    Database database =
+    schema::Database database =
         OpenCaptures({}, options.database, ReadSettingOptions(options.settings), exit_code);
     if (!paths || (HoldsRun(database, options.base) && HoldsRun(database, options.changed))) {
       CheckRun(database, options.base);
@@ -223,8 +228,8 @@ Database Open(const Options& options, ExitCode& exit_code) {
                     Exists(options.base) ? options.changed : options.base),
         ExitCode::kUsage);
   }
-  Database database = OpenCaptures({options.base}, "", ReadSettingOptions(options.settings),
-                                   exit_code, options.base);
+  schema::Database database = OpenCaptures({options.base}, "", ReadSettingOptions(options.settings),
+                                           exit_code, options.base);
   ExitCode second = ExitCode::kClean;
   AddCaptures(database, {options.changed}, second, options.changed);
   if (second != ExitCode::kClean) exit_code = second;
@@ -236,25 +241,26 @@ Database Open(const Options& options, ExitCode& exit_code) {
 }
 
 // A large database has thousands of plans: only those of the two runs are looked at.
-void KeepTwoRuns(Database& database, const Options& options) {
+void KeepTwoRuns(schema::Database& database, const Options& options) {
   std::string ids;
-  for (const Record& row : ReadViewWhere(database, "run_modules", "run = :base OR run = :new",
-                                         {{"base", options.base}, {"new", options.changed}})) {
+  for (const schema::Record& row :
+       schema::ReadViewWhere(database, "run_modules", "run = :base OR run = :new",
+                             {{"base", options.base}, {"new", options.changed}})) {
     ids += (ids.empty() ? "" : ", ") + std::to_string(row.Integer("module_id"));
   }
   const std::string condition = fmt::format("module_id IN ({})", ids);
-  MaterializeView(database, Catalogue::Get(), "run_modules", condition);
-  MaterializeView(database, Catalogue::Get(), "peak_parts", condition);
+  queries::MaterializeView(database, queries::Catalogue::Get(), "run_modules", condition);
+  queries::MaterializeView(database, queries::Catalogue::Get(), "peak_parts", condition);
 }
 
-std::vector<std::string> GateFailures(Database& database, const Options& options) {
+std::vector<std::string> GateFailures(schema::Database& database, const Options& options) {
   return CompareGateFailures(database, options.fail_on, options.base, options.changed);
 }
 
 // What a person needs first is first: the error, where there is one, then the plans.
-void WriteForPeople(Database& database, const Page& page, const FailureComparison& logs,
+void WriteForPeople(schema::Database& database, const Page& page, const FailureComparison& logs,
                     const Options& options, Output& output) {
-  const TableOptions look = output.table_options();
+  const render::TableOptions look = output.table_options();
   std::ostream& out = output.stream();
   if (logs.any()) {
     logs.Write(out, options.top, look);
@@ -272,7 +278,7 @@ void WriteForPeople(Database& database, const Page& page, const FailureCompariso
 void Run(const Options& options, ExitCode& exit_code) {
   CheckCompareGate(options.fail_on);
   Output output(options.output);
-  Database database = Open(options, exit_code);
+  schema::Database database = Open(options, exit_code);
   if (HoldOnlyProfiles(database, options.base, options.changed)) {
     if (!options.fail_on.empty()) {
       throw Error("--fail-on asks for findings and plans, and memory profiles have neither",
@@ -287,16 +293,16 @@ void Run(const Options& options, ExitCode& exit_code) {
   // Before the plans of other modules are put aside: a log may be about one.
   const FailureComparison logs(database, options.base, options.changed);
   KeepTwoRuns(database, options);
-  const Parameters pair = {{"base_run", options.base}, {"new_run", options.changed}};
-  const Rows rows = ReadTable(database, "run_comparison", "*", pair, kOrder);
-  const Page page(ReadDifferences(Records(rows)), options);
-  const TableOptions look = output.table_options();
+  const schema::Parameters pair = {{"base_run", options.base}, {"new_run", options.changed}};
+  const schema::Rows rows = schema::ReadTable(database, "run_comparison", "*", pair, kOrder);
+  const Page page(ReadDifferences(schema::Records(rows)), options);
+  const render::TableOptions look = output.table_options();
   if (look.for_people()) {
     WriteForPeople(database, page, logs, options, output);
   } else {
     const bool plans = !logs.any() || page.HasCommonModules();
-    const Rows& data = plans ? rows : logs.rows();
-    WriteTable(output.stream(), data.columns, data.rows, look);
+    const schema::Rows& data = plans ? rows : logs.rows();
+    render::WriteTable(output.stream(), data.columns, data.rows, look);
   }
   output.Finish();
   if (options.fail_on == "regression") {
@@ -304,7 +310,7 @@ void Run(const Options& options, ExitCode& exit_code) {
     for (std::string& failure : logs.Regressions(database)) failures.push_back(std::move(failure));
   }
   for (const std::string& failure : failures)
-    std::cerr << "oomdb: failed: " << Sanitize(failure) << '\n';
+    std::cerr << "oomdb: failed: " << render::Sanitize(failure) << '\n';
   if (!failures.empty()) exit_code = ExitCode::kFindings;
 }
 
@@ -340,4 +346,4 @@ void RegisterCompare(Verbs& verbs, ExitCode& exit_code) {
   verb.Run([options, &exit_code] { Run(*options, exit_code); });
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::cli

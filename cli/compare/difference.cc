@@ -4,7 +4,7 @@
 
 #include "render/words.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 
 std::pair<std::string, std::string> ShortNames(const std::string& base,
                                                const std::string& changed) {
@@ -26,13 +26,13 @@ std::pair<std::string, std::string> ShortNames(const std::string& base,
   for (size_t parts = 1; parts <= kMostParts; ++parts) {
     if (end_of(a, parts) != end_of(b, parts) && !end_of(a, parts).empty() &&
         !end_of(b, parts).empty()) {
-      return {Safe(end_of(a, parts)), Safe(end_of(b, parts))};
+      return {render::Safe(end_of(a, parts)), render::Safe(end_of(b, parts))};
     }
   }
-  return {Safe(base), Safe(changed)};
+  return {render::Safe(base), render::Safe(changed)};
 }
 
-Difference ReadDifference(const Record& row) {
+Difference ReadDifference(const schema::Record& row) {
   Difference d;
   d.kind = row.Text("kind");
   d.change = row.Text("change");
@@ -44,8 +44,8 @@ Difference ReadDifference(const Record& row) {
   d.base_shape = row.Text("base_shape");
   d.new_shape = row.Text("new_shape");
   d.op_name = row.Text("op_name");
-  d.place = Place(row.Text("source_file"), row.MaybeInteger("source_line"), "");
+  d.place = render::Place(row.Text("source_file"), row.MaybeInteger("source_line"), "");
   return d;
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::cli

@@ -12,7 +12,7 @@
 
 #include "schema/query.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 
 // Of two paths the shortest ends that tell them apart, safe to show: of a/1/memory.prof and
 // a/2/memory.prof, 1/memory.prof and 2/memory.prof.
@@ -29,7 +29,7 @@ struct Difference {
 };
 
 // A row of run_comparison or failure_comparison.
-Difference ReadDifference(const Record& row);
+Difference ReadDifference(const schema::Record& row);
 
 // Of those that changed in the direction of `total`, a sum of bytes, the one that changed most;
 // null: there is none.
@@ -43,6 +43,6 @@ const D* LeadingDifference(const std::vector<const D*>& differences, int64_t tot
   return leading;
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::cli
 
 #endif  // OOMDB_CLI_COMPARE_DIFFERENCE_H_

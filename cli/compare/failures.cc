@@ -11,20 +11,21 @@
 #include "cli/compare/gate.h"
 #include "render/units.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 namespace {
 
 constexpr char kOrder[] =
     "stage, kind DESC, ABS(delta_bytes) DESC NULLS LAST, COALESCE(new_bytes, base_bytes) DESC, "
     "name, new_shape, base_shape, source_file, source_line";
 
-RunFailures ReadFailures(Database& database, const std::string& run) {
+RunFailures ReadFailures(schema::Database& database, const std::string& run) {
   RunFailures failures;
-  for (const Record& summary : ReadView(database, "run_summaries", {{"run", run}})) {
+  for (const schema::Record& summary :
+       schema::ReadView(database, "run_summaries", {{"run", run}})) {
     failures.has_log = summary.Integer("log_count") > 0;
     if (summary.Integer("oom_event_count") == 0) return failures;
   }
-  for (const Record& row : ReadView(database, "stage_failures", {{"run", run}})) {
+  for (const schema::Record& row : schema::ReadView(database, "stage_failures", {{"run", run}})) {
     const std::string stage = row.Text("stage");
     if (row.Flag("ends_run")) failures.main_stage = stage;
     failures.stages[stage] = {row.Text("host"),
@@ -37,10 +38,11 @@ RunFailures ReadFailures(Database& database, const std::string& run) {
   return failures;
 }
 
-int64_t FailedExecutions(Database& database, const std::string& run) {
+int64_t FailedExecutions(schema::Database& database, const std::string& run) {
   size_t count = 0;
-  for (const Record& capture : ReadView(database, "captures", {{"run", run}})) {
-    count += ReadView(database, "failed_executions", {{"capture_id", capture.Cell("capture_id")}})
+  for (const schema::Record& capture : schema::ReadView(database, "captures", {{"run", run}})) {
+    count += schema::ReadView(database, "failed_executions",
+                              {{"capture_id", capture.Cell("capture_id")}})
                  .size();
   }
   return static_cast<int64_t>(count);
@@ -62,9 +64,10 @@ Measure MeasureOf(const std::string& stage, const StageFailure& before, const St
 }
 
 // What there is of a run to compare.
-std::string Holds(Database& database, const std::string& run) {
-  if (!ReadView(database, "run_modules", {{"run", run}}).empty()) return "has plans";
-  for (const Record& summary : ReadView(database, "run_summaries", {{"run", run}})) {
+std::string Holds(schema::Database& database, const std::string& run) {
+  if (!schema::ReadView(database, "run_modules", {{"run", run}}).empty()) return "has plans";
+  for (const schema::Record& summary :
+       schema::ReadView(database, "run_summaries", {{"run", run}})) {
     if (summary.Integer("log_count") > 0) return "has no OOM in its log and no plan";
     if (summary.Integer("profile_count") == summary.Integer("capture_count"))
       return "is a device memory profile, which compares only with another one";
@@ -74,22 +77,23 @@ std::string Holds(Database& database, const std::string& run) {
 
 }  // namespace
 
-FailureComparison::FailureComparison(Database& database, const std::string& base,
+FailureComparison::FailureComparison(schema::Database& database, const std::string& base,
                                      const std::string& changed)
     : base_(ReadFailures(database, base)), new_(ReadFailures(database, changed)) {
   std::tie(base_.name, new_.name) = ShortNames(base, changed);
   if (!any()) return;
   if (base_.stages.empty()) base_.failed_executions = FailedExecutions(database, base);
   if (new_.stages.empty()) new_.failed_executions = FailedExecutions(database, changed);
-  rows_ = ReadTable(database, "failure_comparison", "*", {{"base_run", base}, {"new_run", changed}},
-                    kOrder);
+  rows_ = schema::ReadTable(database, "failure_comparison", "*",
+                            {{"base_run", base}, {"new_run", changed}}, kOrder);
 }
 
-void FailureComparison::Write(std::ostream& out, size_t top, const TableOptions& look) const {
+void FailureComparison::Write(std::ostream& out, size_t top,
+                              const render::TableOptions& look) const {
   WriteFailures(out, base_, new_, rows_, top, look);
 }
 
-std::vector<std::string> FailureComparison::Regressions(Database& database) const {
+std::vector<std::string> FailureComparison::Regressions(schema::Database& database) const {
   std::vector<std::string> regressions;
   const RegressionLimits limits(database);
   for (const auto& [stage, now] : new_.stages) {
@@ -98,7 +102,7 @@ std::vector<std::string> FailureComparison::Regressions(Database& database) cons
       // One that fails later than before is none.
       const bool earlier = stage == "compile" && base_.stages.count("run") > 0;
       if (!base_.stages.empty() && !earlier) continue;
-      std::string how = now.short_bytes ? ", short by " + HumanBytes(*now.short_bytes) : "";
+      std::string how = now.short_bytes ? ", short by " + render::HumanBytes(*now.short_bytes) : "";
       regressions.push_back(fmt::format("regression: {} fails (stage {}){}, {} did not (read)",
                                         new_.name, stage, how, base_.name));
       continue;
@@ -107,13 +111,13 @@ std::vector<std::string> FailureComparison::Regressions(Database& database) cons
     if (!measure.before || !measure.now || !limits.ArePassed(*measure.before, *measure.now))
       continue;
     regressions.push_back(fmt::format("regression: {} {} {} (stage {}, read), before {}", new_.name,
-                                      measure.words, HumanBytes(*measure.now), stage,
-                                      HumanBytes(*measure.before)));
+                                      measure.words, render::HumanBytes(*measure.now), stage,
+                                      render::HumanBytes(*measure.before)));
   }
   return regressions;
 }
 
-std::string NothingToCompare(Database& database, const std::string& base,
+std::string NothingToCompare(schema::Database& database, const std::string& base,
                              const std::string& changed) {
   const auto [base_name, new_name] = ShortNames(base, changed);
   const std::string of_base = Holds(database, base), of_new = Holds(database, changed);
@@ -122,4 +126,4 @@ std::string NothingToCompare(Database& database, const std::string& base,
   return fmt::format("nothing to compare: {} {}, {}", base_name, of_base, also);
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::cli

@@ -14,7 +14,7 @@
 #include "schema/database.h"
 #include "schema/query.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 
 // The failure that counts of a run and stage: of its captures and hosts the one shortest of memory.
 struct StageFailure {
@@ -35,32 +35,33 @@ struct RunFailures {
 // The failures of two runs by their error logs.
 class FailureComparison {
  public:
-  FailureComparison(Database& database, const std::string& base, const std::string& changed);
+  FailureComparison(schema::Database& database, const std::string& base,
+                    const std::string& changed);
 
   // Whether one of them fails.
   bool any() const { return !base_.stages.empty() || !new_.stages.empty(); }
   // Those of the view failure_comparison, for machines.
-  const Rows& rows() const { return rows_; }
+  const schema::Rows& rows() const { return rows_; }
 
   // For people: a sentence, the figures and the `top` largest differences of buffers. Requires
   // any().
-  void Write(std::ostream& out, size_t top, const TableOptions& look) const;
+  void Write(std::ostream& out, size_t top, const render::TableOptions& look) const;
 
   // One line for each regression: `changed` fails where `base` did not, or fails to compile where
   // `base` compiled, or is short of more memory than the settings regression_min_bytes and
   // regression_min_percent allow.
-  std::vector<std::string> Regressions(Database& database) const;
+  std::vector<std::string> Regressions(schema::Database& database) const;
 
  private:
   RunFailures base_, new_;
-  Rows rows_;
+  schema::Rows rows_;
 };
 
 // Why, of two runs of which none fails and one at least has no plan: "nothing to compare: train.log
 // has no OOM in its log and no plan, …".
-std::string NothingToCompare(Database& database, const std::string& base,
+std::string NothingToCompare(schema::Database& database, const std::string& base,
                              const std::string& changed);
 
-}  // namespace oomdb
+}  // namespace oomdb::cli
 
 #endif  // OOMDB_CLI_COMPARE_FAILURES_H_

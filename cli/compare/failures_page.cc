@@ -13,7 +13,7 @@
 #include "render/units.h"
 #include "render/words.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 namespace {
 
 // A row of failure_comparison. Its change is empty where it is not known.
@@ -58,9 +58,9 @@ void MergeAlike(std::vector<FailureDifference>& differences) {
   differences = std::move(merged);
 }
 
-std::vector<FailureDifference> ReadDifferences(const std::vector<Record>& rows) {
+std::vector<FailureDifference> ReadDifferences(const std::vector<schema::Record>& rows) {
   std::vector<FailureDifference> differences;
-  for (const Record& row : rows) {
+  for (const schema::Record& row : rows) {
     differences.push_back(
         {ReadDifference(row), row.Text("stage"), row.Text("name"), row.Text("label")});
   }
@@ -84,17 +84,17 @@ const StageWords& Words(const std::string& stage) {
 
 // ": short by 3.10 GiB", else what was needed; empty when nothing is known.
 std::string HowMuch(const std::string& stage, const StageFailure& failure) {
-  if (failure.short_bytes) return ": short by " + HumanBytes(*failure.short_bytes);
+  if (failure.short_bytes) return ": short by " + render::HumanBytes(*failure.short_bytes);
   if (!failure.needed_bytes) return "";
   const bool program = stage == "compile" || stage == "chip";
-  return (program ? ": needs " : ": asked for ") + HumanBytes(*failure.needed_bytes);
+  return (program ? ": needs " : ": asked for ") + render::HumanBytes(*failure.needed_bytes);
 }
 
 // The same with what was free, where that is not said by what is short.
 std::string HowMuchOfFree(const std::string& stage, const StageFailure& failure) {
   const bool free = !failure.short_bytes && failure.needed_bytes && failure.free_bytes;
   return HowMuch(stage, failure) +
-         (free ? fmt::format(" with {} free", HumanBytes(*failure.free_bytes)) : "");
+         (free ? fmt::format(" with {} free", render::HumanBytes(*failure.free_bytes)) : "");
 }
 
 // The same after what was said of another: ", short by …".
@@ -105,10 +105,10 @@ std::string ByHowMuch(const std::string& stage, const StageFailure& failure) {
 
 // " was short by 3.10 GiB"; empty when nothing is known.
 std::string Was(const std::string& stage, const StageFailure& failure) {
-  if (failure.short_bytes) return " was short by " + HumanBytes(*failure.short_bytes);
+  if (failure.short_bytes) return " was short by " + render::HumanBytes(*failure.short_bytes);
   if (!failure.needed_bytes) return "";
   const bool program = stage == "compile" || stage == "chip";
-  return (program ? " needed " : " asked for ") + HumanBytes(*failure.needed_bytes);
+  return (program ? " needed " : " asked for ") + render::HumanBytes(*failure.needed_bytes);
 }
 
 // What is said of a run whose logs do not say that it failed.
@@ -116,24 +116,27 @@ std::string WithoutFailure(const RunFailures& run) {
   if (run.has_log) return "has no OOM in its log";
   if (run.failed_executions == 0) return "has no error log";
   return fmt::format("has no error log, but {} in its capture failed",
-                     Plural(run.failed_executions, "execution"));
+                     render::Plural(run.failed_executions, "execution"));
 }
 
-std::string Shape(const std::string& shape) { return Truncate(Safe(shape), kShapeWidth); }
+std::string Shape(const std::string& shape) {
+  return render::Truncate(render::Safe(shape), kShapeWidth);
+}
 
 // "32 × f32[8,1024] → f32[4,1024]", "4 → 2 × f32[8,1024]", or of one run alone "1 × f32[8,1024]".
 std::string CountAndShape(const FailureDifference& d) {
   const int64_t before = d.base_count.value_or(0), now = d.new_count.value_or(0);
   // Of an unknown change one must see in which run they are.
   const bool unknown = d.change.empty();
-  if (!d.base_bytes) return (unknown ? "? → " : "") + CountOf(now, Shape(d.new_shape));
-  if (!d.new_bytes) return CountOf(before, Shape(d.base_shape)) + (unknown ? " → ?" : "");
+  if (!d.base_bytes) return (unknown ? "? → " : "") + render::CountOf(now, Shape(d.new_shape));
+  if (!d.new_bytes) return render::CountOf(before, Shape(d.base_shape)) + (unknown ? " → ?" : "");
   if (d.base_shape == d.new_shape) {
-    if (before == now) return CountOf(now, Shape(d.new_shape));
-    return fmt::format("{} → {}", before, CountOf(now, Shape(d.new_shape)));
+    if (before == now) return render::CountOf(now, Shape(d.new_shape));
+    return fmt::format("{} → {}", before, render::CountOf(now, Shape(d.new_shape)));
   }
-  const std::string changed = before == now ? Shape(d.new_shape) : CountOf(now, Shape(d.new_shape));
-  return fmt::format("{} → {}", CountOf(before, Shape(d.base_shape)), changed);
+  const std::string changed =
+      before == now ? Shape(d.new_shape) : render::CountOf(now, Shape(d.new_shape));
+  return fmt::format("{} → {}", render::CountOf(before, Shape(d.base_shape)), changed);
 }
 
 // Without what a primitive was called with: "…hqk/dot_general[dimension_numbers=…]".
@@ -148,22 +151,24 @@ std::string WithoutParameters(const std::string& op) {
 }
 
 std::string Operation(const FailureDifference& d) {
-  if (d.op_name.empty()) return Truncate(Safe(d.label), kOpWidth);
+  if (d.op_name.empty()) return render::Truncate(render::Safe(d.label), kOpWidth);
   const std::string more =
       d.other_operations > 0 ? fmt::format(", {} more", d.other_operations) : "";
-  return TruncateFront(Safe(ShortOp(WithoutParameters(d.op_name))), kOpWidth - more.size()) + more;
+  return render::TruncateFront(render::Safe(render::ShortOp(WithoutParameters(d.op_name))),
+                               kOpWidth - more.size()) +
+         more;
 }
 
 // A group in a sentence, with its line or else its operation.
 std::string Group(const FailureDifference& d) {
-  const std::string where = d.place.empty() ? Operation(d) : Safe(d.place);
+  const std::string where = d.place.empty() ? Operation(d) : render::Safe(d.place);
   return CountAndShape(d) + (where.empty() ? "" : ", " + where);
 }
 
 class Page {
  public:
-  Page(const RunFailures& base, const RunFailures& changed, const Rows& rows)
-      : base_(base), new_(changed), differences_(ReadDifferences(Records(rows))) {
+  Page(const RunFailures& base, const RunFailures& changed, const schema::Rows& rows)
+      : base_(base), new_(changed), differences_(ReadDifferences(schema::Records(rows))) {
     if (base_.stages.count(new_.main_stage) > 0) {
       common_ = new_.main_stage;
     } else if (new_.stages.count(base_.main_stage) > 0) {
@@ -171,10 +176,11 @@ class Page {
     }
   }
 
-  void Write(std::ostream& out, size_t top, const TableOptions& look) const {
+  void Write(std::ostream& out, size_t top, const render::TableOptions& look) const {
     const std::string sentence = Sentence();
-    for (const std::string& line : look.fit ? Wrap(sentence, look.width) : std::vector{sentence})
-      out << Paint(Style::kBold, line, look.color) << '\n';
+    for (const std::string& line :
+         look.fit ? render::Wrap(sentence, look.width) : std::vector{sentence})
+      out << render::Paint(render::Style::kBold, line, look.color) << '\n';
     WriteNotes(out);
     // What the sentence is about first.
     std::vector<std::string> order = {common_, new_.main_stage, base_.main_stage, "compile", "run",
@@ -213,9 +219,9 @@ class Page {
     const int64_t is = both_short ? *now.short_bytes : *now.needed_bytes;
     const std::string how = HowMuch(common_, now);
     // By as much, yet not alike: the figures below say in what.
-    if (HumanBytes(was) == HumanBytes(is))
+    if (render::HumanBytes(was) == render::HumanBytes(is))
       return fmt::format("{}{}, as much as {}", still, how, base_.name);
-    return fmt::format("{}{}, was {}", still, how, HumanBytes(was)) + Cause(is - was);
+    return fmt::format("{}{}, was {}", still, how, render::HumanBytes(was)) + Cause(is - was);
   }
 
   std::string OfTwoStages() const {
@@ -249,8 +255,8 @@ class Page {
     const std::vector<const FailureDifference*> buffers = Of(stage, "buffer");
     if (!buffers.empty()) {
       const FailureDifference& largest = *buffers.front();
-      sentence +=
-          fmt::format("; the most is {} in {}", BytesOrDash(largest.new_bytes), Group(largest));
+      sentence += fmt::format("; the most is {} in {}", render::BytesOrDash(largest.new_bytes),
+                              Group(largest));
     }
     return sentence + fmt::format("; {} {}", base_.name, WithoutFailure(base_));
   }
@@ -263,7 +269,7 @@ class Page {
   // The buffer that changed the most in the direction in which the need did: "; 7.2 GiB less …".
   std::string Cause(int64_t direction) const {
     if (const FailureDifference* const d = LeadingDifference(Of(common_, "buffer"), direction)) {
-      return fmt::format("; {} {}: {}", HumanBytes(std::abs(d->delta())),
+      return fmt::format("; {} {}: {}", render::HumanBytes(std::abs(d->delta())),
                          direction > 0 ? "more" : "less", Group(*d));
     }
     return "";
@@ -275,14 +281,14 @@ class Page {
       const std::string& before = base_.stages.at(common_).module_name;
       const std::string& now = new_.stages.at(common_).module_name;
       if (!before.empty() && !now.empty() && before != now) {
-        out << fmt::format("different programs by name: {} before, {} now\n", Safe(before),
-                           Safe(now));
+        out << fmt::format("different programs by name: {} before, {} now\n", render::Safe(before),
+                           render::Safe(now));
       }
     }
     for (const FailureDifference& d : differences_) {
       if (d.stage == common_ && d.name == "capacity" && d.delta() != 0) {
-        out << fmt::format("different capacities: {} now, {} before\n", HumanBytes(*d.new_bytes),
-                           HumanBytes(*d.base_bytes));
+        out << fmt::format("different capacities: {} now, {} before\n",
+                           render::HumanBytes(*d.new_bytes), render::HumanBytes(*d.base_bytes));
       }
     }
     for (const RunFailures* run : {&base_, &new_}) {
@@ -290,19 +296,21 @@ class Page {
         if (failure.captures < 2) continue;
         out << fmt::format(
             "{}: {} failures (stage {}); the one that lacks the most memory counts{}\n", run->name,
-            failure.captures, stage, failure.host.empty() ? "" : ", host " + Safe(failure.host));
+            failure.captures, stage,
+            failure.host.empty() ? "" : ", host " + render::Safe(failure.host));
       }
     }
   }
 
   void WriteStage(std::ostream& out, const std::string& stage, size_t top,
-                  const TableOptions& look) const {
+                  const render::TableOptions& look) const {
     out << '\n' << Words(stage).heading << ": what the error logs say (read)\n";
     WriteFigures(out, stage, look);
     WriteBuffers(out, stage, top, look);
   }
 
-  void WriteFigures(std::ostream& out, const std::string& stage, const TableOptions& look) const {
+  void WriteFigures(std::ostream& out, const std::string& stage,
+                    const render::TableOptions& look) const {
     // In the order in which one asks, not by size.
     constexpr const char* kOrder[] = {"needed",       "capacity",   "short",     "requested",
                                       "used",         "total",      "program",   "arguments",
@@ -316,7 +324,7 @@ class Page {
       return found == figures.end() ? nullptr : *found;
     };
     const FailureDifference* const needed = find("needed");
-    std::vector<std::vector<Cell>> rows;
+    std::vector<std::vector<render::Cell>> rows;
     for (const char* const name : kOrder) {
       const FailureDifference* const d = find(name);
       if (d == nullptr) continue;
@@ -325,11 +333,12 @@ class Page {
           d->new_bytes == needed->new_bytes) {
         continue;
       }
-      std::vector<Cell> row = {d == needed && (stage == "run" || stage == "host") ? "request"
-                                                                                  : name};
-      if (in_base) row.push_back(BytesOrDash(d->base_bytes));
-      if (in_new) row.push_back(BytesOrDash(d->new_bytes));
-      if (in_base && in_new) row.push_back(d->delta_bytes ? SignedBytes(*d->delta_bytes) : "–");
+      std::vector<render::Cell> row = {
+          d == needed && (stage == "run" || stage == "host") ? "request" : name};
+      if (in_base) row.push_back(render::BytesOrDash(d->base_bytes));
+      if (in_new) row.push_back(render::BytesOrDash(d->new_bytes));
+      if (in_base && in_new)
+        row.push_back(d->delta_bytes ? render::SignedBytes(*d->delta_bytes) : "–");
       rows.push_back(std::move(row));
     }
     if (rows.empty()) return;
@@ -337,13 +346,13 @@ class Page {
     if (in_base) columns.push_back(base_.name);
     if (in_new) columns.push_back(new_.name);
     if (in_base && in_new) columns.push_back("difference");
-    WriteTable(out, columns, rows, look);
+    render::WriteTable(out, columns, rows, look);
   }
 
   void WriteBuffers(std::ostream& out, const std::string& stage, size_t top,
-                    const TableOptions& look) const {
+                    const render::TableOptions& look) const {
     const bool in_base = base_.stages.count(stage) > 0, in_new = new_.stages.count(stage) > 0;
-    std::vector<std::vector<Cell>> rows;
+    std::vector<std::vector<render::Cell>> rows;
     int64_t same = 0, left_out = 0;
     bool unknown = false;
     for (const FailureDifference* d : Of(stage, "buffer")) {
@@ -359,23 +368,23 @@ class Page {
       if (in_base && in_new) {
         unknown = unknown || d->change.empty();
         rows.push_back({d->change.empty() ? "?" : d->change,
-                        d->delta_bytes ? SignedBytes(*d->delta_bytes) : "?", CountAndShape(*d), op,
-                        Safe(d->place)});
+                        d->delta_bytes ? render::SignedBytes(*d->delta_bytes) : "?",
+                        CountAndShape(*d), op, render::Safe(d->place)});
       } else {
-        rows.push_back({BytesOrDash(in_base ? d->base_bytes : d->new_bytes), CountAndShape(*d), op,
-                        Safe(d->place)});
+        rows.push_back({render::BytesOrDash(in_base ? d->base_bytes : d->new_bytes),
+                        CountAndShape(*d), op, render::Safe(d->place)});
       }
     }
     if (rows.empty() && same == 0) return;
     out << '\n';
     if (in_base && in_new) {
       if (!rows.empty())
-        WriteTable(out, {"", "difference", "count × shape", "op", "line"}, rows, look);
+        render::WriteTable(out, {"", "difference", "count × shape", "op", "line"}, rows, look);
     } else {
-      WriteTable(out, {"bytes", "count × shape", "op", "line"}, rows, look);
+      render::WriteTable(out, {"bytes", "count × shape", "op", "line"}, rows, look);
     }
     if (left_out > 0) out << "… " << left_out << " more (--top)\n";
-    if (same > 0) out << "and " << Plural(same, "group") << " of buffers unchanged\n";
+    if (same > 0) out << "and " << render::Plural(same, "group") << " of buffers unchanged\n";
     if (unknown) out << "?: one of the two error logs lists none this small, or none at all\n";
   }
 
@@ -396,8 +405,8 @@ class Page {
 }  // namespace
 
 void WriteFailures(std::ostream& out, const RunFailures& base, const RunFailures& changed,
-                   const Rows& rows, size_t top, const TableOptions& look) {
+                   const schema::Rows& rows, size_t top, const render::TableOptions& look) {
   Page(base, changed, rows).Write(out, top, look);
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::cli

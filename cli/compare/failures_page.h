@@ -8,13 +8,13 @@
 #include "cli/compare/failures.h"
 #include "render/table.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 
 // For people: a sentence, the figures and the `top` largest differences of buffers. `rows` are
 // those of failure_comparison.
 void WriteFailures(std::ostream& out, const RunFailures& base, const RunFailures& changed,
-                   const Rows& rows, size_t top, const TableOptions& look);
+                   const schema::Rows& rows, size_t top, const render::TableOptions& look);
 
-}  // namespace oomdb
+}  // namespace oomdb::cli
 
 #endif  // OOMDB_CLI_COMPARE_FAILURES_PAGE_H_

@@ -8,12 +8,12 @@
 
 #include "schema/database.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 
 // How much more memory is too much: the settings regression_min_bytes and regression_min_percent.
 class RegressionLimits {
  public:
-  explicit RegressionLimits(Database& database);
+  explicit RegressionLimits(schema::Database& database);
   bool ArePassed(int64_t before, int64_t now) const;
 
  private:
@@ -28,9 +28,9 @@ void CheckCompareGate(const std::string& fail_on);
 // are); with regression every module whose peak rose by more than the settings regression_min_bytes
 // and regression_min_percent allow. Empty: all is well, or nothing is asked. A severity
 // materializes the rules.
-std::vector<std::string> CompareGateFailures(Database& database, const std::string& fail_on,
+std::vector<std::string> CompareGateFailures(schema::Database& database, const std::string& fail_on,
                                              const std::string& base, const std::string& changed);
 
-}  // namespace oomdb
+}  // namespace oomdb::cli
 
 #endif  // OOMDB_CLI_COMPARE_GATE_H_

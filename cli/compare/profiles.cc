@@ -13,7 +13,7 @@
 #include "render/words.h"
 #include "schema/query.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 namespace {
 
 constexpr char kColumns[] =
@@ -22,17 +22,17 @@ constexpr char kColumns[] =
 constexpr char kOrder[] =
     "grown_bytes DESC, new_bytes DESC, kind, source_file, source_line, function_name";
 
-std::vector<Difference> ReadGrowth(const std::vector<Record>& rows) {
+std::vector<Difference> ReadGrowth(const std::vector<schema::Record>& rows) {
   std::vector<Difference> lines;
-  for (const Record& row : rows) {
+  for (const schema::Record& row : rows) {
     Difference& line = lines.emplace_back();
     line.base_bytes = row.Integer("base_bytes");
     line.new_bytes = row.Integer("new_bytes");
     line.delta_bytes = row.Integer("grown_bytes");
     line.base_count = row.Integer("base_count");
     line.new_count = row.Integer("new_count");
-    line.place = Safe(
-        Place(row.Text("source_file"), row.MaybeInteger("source_line"), row.Text("function_name")));
+    line.place = render::Safe(render::Place(
+        row.Text("source_file"), row.MaybeInteger("source_line"), row.Text("function_name")));
     if (line.place.empty()) line.place = "no line outside installed packages";
     if (row.Text("kind") == "executable") line.place += " (code)";
   }
@@ -40,7 +40,7 @@ std::vector<Difference> ReadGrowth(const std::vector<Record>& rows) {
 }
 
 std::string Held(std::optional<int64_t> bytes, std::optional<int64_t> count) {
-  return count == 0 ? "–" : fmt::format("{} in {}", HumanBytes(*bytes), *count);
+  return count == 0 ? "–" : fmt::format("{} in {}", render::HumanBytes(*bytes), *count);
 }
 
 std::string Sentence(const std::vector<Difference>& lines, const std::string& base,
@@ -52,44 +52,49 @@ std::string Sentence(const std::vector<Difference>& lines, const std::string& ba
     after += *line.new_bytes;
     all.push_back(&line);
   }
-  const std::string sizes = fmt::format("{} → {}", HumanBytes(before), HumanBytes(after));
+  const std::string sizes =
+      fmt::format("{} → {}", render::HumanBytes(before), render::HumanBytes(after));
   if (before == after) return fmt::format("{} holds as much as {}: {}", changed, base, sizes);
   const char* const more = after > before ? "more" : "less";
-  std::string sentence = fmt::format("{} holds {} {} than {} ({})", changed,
-                                     HumanBytes(std::abs(after - before)), more, base, sizes);
+  std::string sentence =
+      fmt::format("{} holds {} {} than {} ({})", changed,
+                  render::HumanBytes(std::abs(after - before)), more, base, sizes);
   if (const Difference* const most = LeadingDifference(all, after - before)) {
-    sentence +=
-        fmt::format("; {} {} is {}", HumanBytes(std::abs(most->delta())), more, most->place);
+    sentence += fmt::format("; {} {} is {}", render::HumanBytes(std::abs(most->delta())), more,
+                            most->place);
   }
   return sentence;
 }
 
 }  // namespace
 
-bool HoldOnlyProfiles(Database& database, const std::string& base, const std::string& changed) {
+bool HoldOnlyProfiles(schema::Database& database, const std::string& base,
+                      const std::string& changed) {
   for (const std::string& run : {base, changed}) {
-    const std::vector<Record> rows = ReadView(database, "run_summaries", {{"run", run}});
+    const std::vector<schema::Record> rows =
+        schema::ReadView(database, "run_summaries", {{"run", run}});
     if (rows.empty() || rows[0].Integer("profile_count") != rows[0].Integer("capture_count"))
       return false;
   }
   return true;
 }
 
-void CompareProfiles(Database& database, const std::string& base, const std::string& changed,
-                     size_t top, Output& output) {
-  const Rows rows = ReadTable(database, "profile_comparison", kColumns,
-                              {{"base_run", base}, {"new_run", changed}}, kOrder);
-  const TableOptions look = output.table_options();
+void CompareProfiles(schema::Database& database, const std::string& base,
+                     const std::string& changed, size_t top, Output& output) {
+  const schema::Rows rows = schema::ReadTable(database, "profile_comparison", kColumns,
+                                              {{"base_run", base}, {"new_run", changed}}, kOrder);
+  const render::TableOptions look = output.table_options();
   if (!look.for_people()) {
-    WriteTable(output.stream(), rows.columns, rows.rows, look);
+    render::WriteTable(output.stream(), rows.columns, rows.rows, look);
     output.Finish();
     return;
   }
-  const std::vector<Difference> lines = ReadGrowth(Records(rows));
+  const std::vector<Difference> lines = ReadGrowth(schema::Records(rows));
   const auto [base_name, new_name] = ShortNames(base, changed);
-  output.stream() << Paint(Style::kBold, Sentence(lines, base_name, new_name), look.color)
+  output.stream() << render::Paint(render::Style::kBold, Sentence(lines, base_name, new_name),
+                                   look.color)
                   << "\n\n";
-  std::vector<std::vector<Cell>> table;
+  std::vector<std::vector<render::Cell>> table;
   int64_t same = 0;
   int64_t left_out = 0;
   for (const Difference& line : lines) {
@@ -98,15 +103,16 @@ void CompareProfiles(Database& database, const std::string& base, const std::str
     } else if (table.size() == top) {
       ++left_out;
     } else {
-      table.push_back({SignedBytes(line.delta()), Held(line.base_bytes, line.base_count),
+      table.push_back({render::SignedBytes(line.delta()), Held(line.base_bytes, line.base_count),
                        Held(line.new_bytes, line.new_count), line.place});
     }
   }
   if (!table.empty())
-    WriteTable(output.stream(), {"difference", base_name, new_name, "line"}, table, look);
-  if (left_out > 0) output.stream() << "… " << Plural(left_out, "other difference") << " (--top)\n";
-  if (same > 0) output.stream() << "and " << Plural(same, "line") << " unchanged\n";
+    render::WriteTable(output.stream(), {"difference", base_name, new_name, "line"}, table, look);
+  if (left_out > 0)
+    output.stream() << "… " << render::Plural(left_out, "other difference") << " (--top)\n";
+  if (same > 0) output.stream() << "and " << render::Plural(same, "line") << " unchanged\n";
   output.Finish();
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::cli

@@ -8,17 +8,18 @@
 #include "cli/options.h"
 #include "schema/database.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 
 // Whether both runs have captures, all of them device memory profiles.
-bool HoldOnlyProfiles(Database& database, const std::string& base, const std::string& changed);
+bool HoldOnlyProfiles(schema::Database& database, const std::string& base,
+                      const std::string& changed);
 
 // Writes what each Python line holds more or less in run `changed`: for people a sentence and the
 // `top` largest differences, else all as rows. Of several profiles of a run and host the last
 // counts.
-void CompareProfiles(Database& database, const std::string& base, const std::string& changed,
-                     size_t top, Output& output);
+void CompareProfiles(schema::Database& database, const std::string& base,
+                     const std::string& changed, size_t top, Output& output);
 
-}  // namespace oomdb
+}  // namespace oomdb::cli
 
 #endif  // OOMDB_CLI_COMPARE_PROFILES_H_

@@ -6,12 +6,12 @@
 #include "cli/interrupt.h"
 #include "ingest/base/phases.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 namespace {
 
-const Importer* ImporterFor(std::string_view path) {
+const ingest::Importer* ImporterFor(std::string_view path) {
   const std::string_view name = path.substr(path.rfind('/') + 1);
-  for (const Importer& importer : Importers()) {
+  for (const ingest::Importer& importer : ingest::Importers()) {
     if (importer.claims(name)) return &importer;
   }
   return nullptr;
@@ -19,9 +19,10 @@ const Importer* ImporterFor(std::string_view path) {
 
 // The importer whose content `source` is, among those that go by it: first the one that its name
 // asks for.
-const Importer* ImporterOf(const Source& source, bool named, const Importer* claimed) {
+const ingest::Importer* ImporterOf(const ingest::Source& source, bool named,
+                                   const ingest::Importer* claimed) {
   if (claimed != nullptr && claimed->holds(source, named)) return claimed;
-  for (const Importer& importer : Importers()) {
+  for (const ingest::Importer& importer : ingest::Importers()) {
     if (&importer != claimed && importer.holds != nullptr && importer.holds(source, named))
       return &importer;
   }
@@ -38,21 +39,22 @@ const std::string& ReadCapture::compression() const {
   return dump.has_value() ? dump->compression : source->compression();
 }
 
-void ReadCapture::HandOver(const Importer* with, const ImportOptions& options,
-                           FactSink& sink) const {
-  const InPhase parsing(Phase::kParse);
+void ReadCapture::HandOver(const ingest::Importer* with, const ingest::ImportOptions& options,
+                           ingest::FactSink& sink) const {
+  const ingest::InPhase parsing(ingest::Phase::kParse);
   if (facts != nullptr) {
     facts->Replay(sink);
   } else if (dump.has_value()) {
-    ImportDump(*dump, sink);
+    ingest::ImportDump(*dump, sink);
   } else {
     with->import(*source, options, sink);
   }
 }
 
-CaptureReader::CaptureReader(const std::vector<IngestTask>& tasks, const ImportOptions& options,
-                             int threads, std::set<std::string> known,
-                             const std::atomic<bool>* stop, ByteObserver standard_input)
+CaptureReader::CaptureReader(const std::vector<IngestTask>& tasks,
+                             const ingest::ImportOptions& options, int threads,
+                             std::set<std::string> known, const std::atomic<bool>* stop,
+                             ingest::ByteObserver standard_input)
     : tasks_(tasks),
       options_(options),
       known_(std::move(known)),
@@ -80,23 +82,24 @@ ReadCapture CaptureReader::Open(const IngestTask& task) const {
   if (by_content && task.in_folder && read.importer == nullptr) return read;
   try {
     if (task.dump != nullptr) {
-      read.dump = OpenDump(*task.dump);
+      read.dump = ingest::OpenDump(*task.dump);
       read.content_hash = read.dump->content_hash;
       return read;
     }
     {
       std::optional<ReadsStandardInput> reads_standard_input;
       if (task.path == "-") reads_standard_input.emplace();
-      read.source = OpenSource(task.path, {}, standard_input_);
+      read.source = ingest::OpenSource(task.path, {}, standard_input_);
     }
     if (by_content) {
-      if (const Importer* holder = ImporterOf(*read.source, !task.in_folder, read.importer)) {
+      if (const ingest::Importer* holder =
+              ImporterOf(*read.source, !task.in_folder, read.importer)) {
         read.importer = holder;
       } else if (task.in_folder || read.importer == nullptr) {
         return {};
       }  // Else the one that its name asks for says what is wrong with it.
     }
-    read.content_hash = ContentHash(*read.source);
+    read.content_hash = ingest::ContentHash(*read.source);
   } catch (...) {
     read.error = std::current_exception();
   }
@@ -111,7 +114,7 @@ ReadCapture CaptureReader::ReadAhead(const IngestTask& task) const {
     return read;
   }
   try {
-    auto facts = std::make_unique<RecordedFacts>(stop_, &quit_);
+    auto facts = std::make_unique<ingest::RecordedFacts>(stop_, &quit_);
     read.HandOver(read.importer, options_, *facts);
     read.facts = std::move(facts);
   } catch (...) {
@@ -153,4 +156,4 @@ ReadCapture CaptureReader::Take(size_t task) {
   return tasks_[task].path == "-" ? Open(tasks_[task]) : std::move(read);
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::cli

@@ -22,23 +22,24 @@
 #include "ingest/importers.h"
 #include "ingest/source/source.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 
 // One file or dump, opened, and as far as it was read ahead.
 struct ReadCapture {
-  const Importer* importer = nullptr;  // Null: its name claims no format.
-  std::unique_ptr<Source> source;      // Null when nothing claims it, or with an error.
-  std::optional<Dump> dump;            // Instead of a file and its importer.
+  const ingest::Importer* importer = nullptr;  // Null: its name claims no format.
+  std::unique_ptr<ingest::Source> source;      // Null when nothing claims it, or with an error.
+  std::optional<ingest::Dump> dump;            // Instead of a file and its importer.
   std::string content_hash;
-  std::unique_ptr<RecordedFacts> facts;  // Null: it is to be imported when it is stored.
-  std::exception_ptr error;              // Why it could not be opened or read.
+  std::unique_ptr<ingest::RecordedFacts> facts;  // Null: it is to be imported when it is stored.
+  std::exception_ptr error;                      // Why it could not be opened or read.
 
   bool opened() const { return source != nullptr || dump.has_value(); }
   // Uncompressed; of what was opened only, as is all below.
   int64_t bytes() const;
   const std::string& compression() const;
   // Hands the facts on with `with`, unless they were read ahead.
-  void HandOver(const Importer* with, const ImportOptions& options, FactSink& sink) const;
+  void HandOver(const ingest::Importer* with, const ingest::ImportOptions& options,
+                ingest::FactSink& sink) const;
 };
 
 class CaptureReader {
@@ -47,9 +48,9 @@ class CaptureReader {
   // import into memory while the caller stores, at most kMaxBytes of files (or one) at a time.
   // What is larger, `known` by its content, or standard input, is only opened. `standard_input`
   // sees what comes from there. All references must outlive this.
-  CaptureReader(const std::vector<IngestTask>& tasks, const ImportOptions& options, int threads,
-                std::set<std::string> known, const std::atomic<bool>* stop,
-                ByteObserver standard_input = {});
+  CaptureReader(const std::vector<IngestTask>& tasks, const ingest::ImportOptions& options,
+                int threads, std::set<std::string> known, const std::atomic<bool>* stop,
+                ingest::ByteObserver standard_input = {});
   // Ends what is being read.
   ~CaptureReader();
   CaptureReader(const CaptureReader&) = delete;
@@ -70,10 +71,10 @@ class CaptureReader {
   void Work();
 
   const std::vector<IngestTask>& tasks_;
-  const ImportOptions& options_;
+  const ingest::ImportOptions& options_;
   const std::set<std::string> known_;
   const std::atomic<bool>* const stop_;
-  const ByteObserver standard_input_;
+  const ingest::ByteObserver standard_input_;
   std::atomic<bool> quit_ = false;
 
   std::mutex mutex_;  // Of what follows.
@@ -86,6 +87,6 @@ class CaptureReader {
   std::vector<std::thread> threads_;
 };
 
-}  // namespace oomdb
+}  // namespace oomdb::cli
 
 #endif  // OOMDB_CLI_INGEST_CAPTURE_READER_H_

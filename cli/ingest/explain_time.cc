@@ -10,12 +10,13 @@
 #include <numeric>
 #include <vector>
 
-namespace oomdb {
+namespace oomdb::cli {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<const char*, kPhases> kNames = {"read", "parse", "replay", "write", "other"};
+constexpr std::array<const char*, ingest::kPhases> kNames = {"read", "parse", "replay", "write",
+                                                             "other"};
 
 // The bytes that were read; what can't be read is nothing.
 uint64_t ReadBare(const fs::path& path) {
@@ -41,16 +42,16 @@ uint64_t ReadBare(const fs::path& path) {
 
 }  // namespace
 
-std::string ExplainTime(PhaseTimes& times, const std::vector<std::string>& paths) {
-  const std::array<double, kPhases> seconds = times.Seconds();
+std::string ExplainTime(ingest::PhaseTimes& times, const std::vector<std::string>& paths) {
+  const std::array<double, ingest::kPhases> seconds = times.Seconds();
   const double all = std::accumulate(seconds.begin(), seconds.end(), 0.0);
   std::string text = fmt::format("{:<8}{:>10}{:>9}\n", "time", "wall s", "share");
-  for (size_t i = 0; i < kPhases; ++i) {
+  for (size_t i = 0; i < ingest::kPhases; ++i) {
     text += fmt::format("{:<8}{:>10.4f}{:>7.1f} %\n", kNames[i], seconds[i],
                         all > 0 ? 100 * seconds[i] / all : 0.0);
     // Rows come in the order of their indexes: measured, that is faster than to make these
     // afterwards.
-    if (static_cast<Phase>(i) == Phase::kWrite) {
+    if (static_cast<ingest::Phase>(i) == ingest::Phase::kWrite) {
       text += fmt::format("{:<8}{:>10}\n", "index", "in write");
     }
   }
@@ -67,4 +68,4 @@ std::string ExplainTime(PhaseTimes& times, const std::vector<std::string>& paths
                     bytes, bare, bare > 0 ? all / bare : 0.0);
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::cli

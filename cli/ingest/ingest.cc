@@ -19,7 +19,7 @@
 #include "render/terminal.h"
 #include "render/words.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 namespace {
 
 struct Options {
@@ -36,10 +36,10 @@ struct Options {
   bool explain_time = false;
 };
 
-EventSelection ParseEvents(const std::string& text) {
-  if (text == "memory") return EventSelection::kMemory;
-  if (text == "all") return EventSelection::kAll;
-  if (text == "none") return EventSelection::kNone;
+ingest::EventSelection ParseEvents(const std::string& text) {
+  if (text == "memory") return ingest::EventSelection::kMemory;
+  if (text == "all") return ingest::EventSelection::kAll;
+  if (text == "none") return ingest::EventSelection::kNone;
   throw Error(fmt::format("--events {}: memory, all or none expected", text), ExitCode::kUsage);
 }
 
@@ -48,11 +48,11 @@ void AppendCount(std::string* text, int64_t count, const std::string& what) {
   if (count > 0) *text += (text->empty() ? "" : ", ") + what;
 }
 void AppendPlural(std::string* text, int64_t count, const char* what) {
-  AppendCount(text, count, Plural(count, what));
+  AppendCount(text, count, render::Plural(count, what));
 }
 
 // "2 fatal, 1 advice": the failures that a log tells of.
-void AppendOomEvents(std::string* text, const CaptureSummary& summary) {
+void AppendOomEvents(std::string* text, const schema::CaptureSummary& summary) {
   const int64_t unknown = summary.oom_events - summary.fatal_oom_events - summary.advice_oom_events;
   for (const auto& [count, what] :
        {std::pair(summary.fatal_oom_events, "fatal"),
@@ -67,7 +67,7 @@ class Talk : public IngestObserver {
  public:
   explicit Talk(bool verbose) : verbose_(verbose) {}
 
-  void Stored(const std::string& path, const CaptureSummary& summary) override {
+  void Stored(const std::string& path, const schema::CaptureSummary& summary) override {
     stored_.push_back(path);
     // Of what is already there, the last line says how many.
     if (summary.already_there && !summary.truncated && !verbose_) return;
@@ -94,7 +94,7 @@ class Talk : public IngestObserver {
     std::string name = summary.run.value_or("-");
     if (summary.host.has_value()) name += " / " + *summary.host;
     Line(fmt::format("{}: {} {} ({})", path, summary.kind, name, what));
-    for (const IssueFact& issue : summary.issues) {
+    for (const ingest::IssueFact& issue : summary.issues) {
       if (issue.severity == "info" && !verbose_) continue;
       const std::string times = issue.count == 1 ? "" : fmt::format(" (× {})", issue.count);
       Line(fmt::format("  {} {}: {}{}", issue.severity, issue.what, issue.detail, times));
@@ -121,13 +121,13 @@ class Talk : public IngestObserver {
 
   void Line(const std::string& text) {
     progress_.Clear();
-    std::cerr << Sanitize(text) << '\n';
+    std::cerr << render::Sanitize(text) << '\n';
   }
 
  private:
   const bool verbose_;
   std::vector<std::string> stored_;
-  oomdb::Progress progress_;
+  oomdb::cli::Progress progress_;
 };
 
 std::vector<IngestItem> ManifestItems(const std::string& path) {
@@ -157,7 +157,7 @@ std::string NextCommand(const std::string& database) {
 }
 
 ExitCode Run(const Options& options) {
-  std::optional<PhaseTimes> times;
+  std::optional<ingest::PhaseTimes> times;
   if (options.explain_time) {
     if (options.threads > 1) {
       throw Error("--explain-time follows one thread: leave -j out", ExitCode::kUsage);
@@ -180,7 +180,7 @@ ExitCode Run(const Options& options) {
   if (!options.manifest.empty()) request.items = ManifestItems(options.manifest);
 
   IgnoreBrokenPipes();
-  Database database = OpenToWrite(RequireDatabase(options.database));
+  schema::Database database = OpenToWrite(RequireDatabase(options.database));
   Talk talk(options.verbose);
   const IngestTotals totals = IngestPaths(database, request, talk, &StopRequested());
   if (const std::string summary = Summary(totals); !summary.empty()) talk.Line(summary);
@@ -236,4 +236,4 @@ void RegisterIngest(Verbs& verbs, ExitCode& exit_code) {
   verb.Run([options, &exit_code] { exit_code = Run(*options); });
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::cli

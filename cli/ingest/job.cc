@@ -18,7 +18,7 @@
 #include "ingest/source/source.h"
 #include "schema/query.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 namespace {
 
 namespace fs = std::filesystem;
@@ -64,7 +64,7 @@ bool IsPipe(const IngestTask& task) {
 
 class Job {
  public:
-  Job(Database& database, const IngestRequest& request, IngestObserver& observer,
+  Job(schema::Database& database, const IngestRequest& request, IngestObserver& observer,
       const std::atomic<bool>* stop)
       : database_(database),
         request_(request),
@@ -74,7 +74,7 @@ class Job {
         options_(request.options),
         group_(database) {
     // What counts as a wait is decided while reading, by the database's own threshold.
-    options_.wait_min_ns = SettingOf(database, "wait_min_ns");
+    options_.wait_min_ns = schema::SettingOf(database, "wait_min_ns");
   }
 
   IngestTotals Run() {
@@ -114,7 +114,7 @@ class Job {
   std::set<std::string> KnownHashes() {
     std::set<std::string> known;
     if (request_.threads < 2) return known;
-    for (const Record& capture : ReadView(database_, "captures"))
+    for (const schema::Record& capture : schema::ReadView(database_, "captures"))
       known.insert(capture.Text("content_hash"));
     return known;
   }
@@ -123,8 +123,8 @@ class Job {
   struct Outcome {
     enum Kind { kStored, kRejected, kPassedOver } kind;
     const IngestTask* task;
-    CaptureSummary summary;  // kStored
-    std::string reason;      // Else.
+    schema::CaptureSummary summary;  // kStored
+    std::string reason;              // Else.
   };
 
   void Note(Outcome outcome) {
@@ -170,7 +170,7 @@ class Job {
           task.path.empty() ? outcome.reason : WithPath(task.path, outcome.reason);
       observer_.Rejected(task.path, origin.empty() ? reason : origin + ": " + reason);
     } else {
-      const CaptureSummary& summary = outcome.summary;
+      const schema::CaptureSummary& summary = outcome.summary;
       ++totals_.stored;
       totals_.already_there += summary.already_there;
       totals_.truncated += summary.truncated;
@@ -237,7 +237,7 @@ class Job {
   }
 
   void StoreDump(const IngestTask& task, const ReadCapture& read) {
-    const Dump& dump = *read.dump;
+    const ingest::Dump& dump = *read.dump;
     if (!dump.modules.empty() || dump.failed_unnamed) {
       Store(task, read, nullptr);
     } else if (!dump.issues.empty()) {
@@ -255,7 +255,7 @@ class Job {
     if (read.source != nullptr && read.source->size() == 0)
       throw Error("standard input is empty: a capture or a log was expected");
     std::string reasons;
-    for (const Importer& importer : Importers()) {
+    for (const ingest::Importer& importer : ingest::Importers()) {
       try {
         Store(task, read, &importer);
         return;
@@ -268,10 +268,10 @@ class Job {
     throw Error(fmt::format("standard input is not in a format that oomdb reads ({})", reasons));
   }
 
-  void Store(const IngestTask& task, const ReadCapture& read, const Importer* importer) {
+  void Store(const IngestTask& task, const ReadCapture& read, const ingest::Importer* importer) {
     const IngestItem& item = items_[task.item];
-    const CaptureNames names = NamesFromPath(task.path);
-    CaptureSource description;
+    const ingest::CaptureNames names = ingest::NamesFromPath(task.path);
+    schema::CaptureSource description;
     description.path = AbsolutePath(task.path);
     description.content_hash = read.content_hash;
     description.bytes = read.bytes();
@@ -280,8 +280,8 @@ class Job {
     if (!description.host.has_value() && !names.host.empty()) description.host = names.host;
     description.compression = read.compression();
 
-    CaptureWriter writer(database_, description, stop_, &group_);
-    CaptureSummary summary;
+    schema::CaptureWriter writer(database_, description, stop_, &group_);
+    schema::CaptureSummary summary;
     if (const std::optional<int64_t> known = writer.KnownCapture()) {
       summary = writer.CommitKnown(*known, item.run, item.host, item.labels);
     } else {
@@ -296,15 +296,15 @@ class Job {
     Note({Outcome::kStored, &task, std::move(summary), ""});
   }
 
-  Database& database_;
+  schema::Database& database_;
   const IngestRequest& request_;
   const std::vector<IngestItem> items_;
   IngestObserver& observer_;
   const std::atomic<bool>* const stop_;
-  PlanCache plans_;
-  ImportOptions options_;
+  ingest::PlanCache plans_;
+  ingest::ImportOptions options_;
   IngestTotals totals_;
-  WriteGroup group_;
+  schema::WriteGroup group_;
   std::vector<Outcome> outcomes_;  // Of the group.
   // Whether something was stored or rejected in the folder at hand; folders follow one another.
   bool found_in_folder_ = false;
@@ -312,8 +312,8 @@ class Job {
 
 }  // namespace
 
-std::string NoOomFound(const CaptureSummary& summary) {
-  for (const IssueFact& issue : summary.issues) {
+std::string NoOomFound(const schema::CaptureSummary& summary) {
+  for (const ingest::IssueFact& issue : summary.issues) {
     if (issue.what == "no_oom_found") return issue.detail;
   }
   return "";
@@ -325,9 +325,9 @@ ExitCode IngestTotals::exit_code() const {
   return truncated + damaged > 0 ? ExitCode::kPartial : ExitCode::kClean;
 }
 
-IngestTotals IngestPaths(Database& database, const IngestRequest& request, IngestObserver& observer,
-                         const std::atomic<bool>* stop) {
+IngestTotals IngestPaths(schema::Database& database, const IngestRequest& request,
+                         IngestObserver& observer, const std::atomic<bool>* stop) {
   return Job(database, request, observer, stop).Run();
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::cli

@@ -15,7 +15,7 @@
 #include "schema/capture_writer.h"
 #include "schema/database.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 
 // A path and what is known of it beyond what it says itself.
 struct IngestItem {
@@ -34,17 +34,17 @@ struct IngestRequest {
   std::optional<std::string> host;  // --host; else from the path, else as recorded.
   std::map<std::string, std::string> labels;
   std::vector<IngestItem> items;  // After the paths; what they say themselves wins.
-  ImportOptions options;
+  ingest::ImportOptions options;
   // That read; from 2 on, ahead of the one that stores. What is stored is the same.
   int threads = 1;
-  ByteObserver standard_input;  // Sees what "-" reads, as it arrives.
+  ingest::ByteObserver standard_input;  // Sees what "-" reads, as it arrives.
 };
 
 // Hears of each file as it is done, in the order in which they are named.
 class IngestObserver {
  public:
   virtual ~IngestObserver() = default;
-  virtual void Stored(const std::string& path, const CaptureSummary& summary) = 0;
+  virtual void Stored(const std::string& path, const schema::CaptureSummary& summary) = 0;
   // `reason` names the path.
   virtual void Rejected(const std::string& path, const std::string& reason) = 0;
   // In a folder, and nothing that we read.
@@ -55,7 +55,7 @@ class IngestObserver {
 };
 
 // What is to be said of a log without a failure; empty for all other captures.
-std::string NoOomFound(const CaptureSummary& summary);
+std::string NoOomFound(const schema::CaptureSummary& summary);
 
 struct IngestTotals {
   int64_t stored = 0;         // Captures that are in the database now, truncated ones included...
@@ -73,9 +73,9 @@ struct IngestTotals {
 // Each capture is stored whole or not at all, in sorted order per item; small ones are committed
 // together, and heard of then. Throws Error only for what concerns the database; a file that can't
 // be read is rejected.
-IngestTotals IngestPaths(Database& database, const IngestRequest& request, IngestObserver& observer,
-                         const std::atomic<bool>* stop = nullptr);
+IngestTotals IngestPaths(schema::Database& database, const IngestRequest& request,
+                         IngestObserver& observer, const std::atomic<bool>* stop = nullptr);
 
-}  // namespace oomdb
+}  // namespace oomdb::cli
 
 #endif  // OOMDB_CLI_INGEST_JOB_H_

@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 namespace {
 
 // Of people's lists, not of captures.
@@ -171,4 +171,4 @@ std::vector<ManifestRow> ReadManifest(const std::string& path) {
   }
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::cli

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace oomdb {
+namespace oomdb::cli {
 
 struct ManifestRow {
   int64_t line = 0;  // On which it begins, from 1.
@@ -39,6 +39,6 @@ std::vector<ManifestRow> ParseManifest(std::string_view text, const std::string&
 // The same of a file; its errors name it.
 std::vector<ManifestRow> ReadManifest(const std::string& path);
 
-}  // namespace oomdb
+}  // namespace oomdb::cli
 
 #endif  // OOMDB_CLI_INGEST_MANIFEST_H_

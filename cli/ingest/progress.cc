@@ -10,7 +10,7 @@
 #include "render/terminal.h"
 #include "render/units.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 namespace {
 
 constexpr std::chrono::milliseconds kBetween{100};
@@ -19,18 +19,19 @@ constexpr std::chrono::milliseconds kBetween{100};
 
 std::string ProgressLine(int64_t files, int64_t all_files, int64_t bytes, int64_t all_bytes,
                          std::chrono::nanoseconds elapsed, size_t width) {
-  std::string line = fmt::format("  {}/{} files  {} of {}", files, all_files, HumanBytes(bytes),
-                                 HumanBytes(all_bytes));
+  std::string line = fmt::format("  {}/{} files  {} of {}", files, all_files,
+                                 render::HumanBytes(bytes), render::HumanBytes(all_bytes));
   const double seconds = std::chrono::duration<double>(elapsed).count();
   if (seconds > 0) {
-    line += fmt::format("  {}/s",
-                        HumanBytes(static_cast<int64_t>(static_cast<double>(bytes) / seconds)));
+    line += fmt::format(
+        "  {}/s", render::HumanBytes(static_cast<int64_t>(static_cast<double>(bytes) / seconds)));
   }
-  return Truncate(line, width);
+  return render::Truncate(line, width);
 }
 
 Progress::Progress() {
-  const Terminal terminal = DescribeTerminal(STDERR_FILENO, ColorMode::kAuto);
+  const render::Terminal terminal =
+      render::DescribeTerminal(STDERR_FILENO, render::ColorMode::kAuto);
   const char* const kind = std::getenv("TERM");
   active_ = terminal.interactive && kind != nullptr && std::string_view(kind) != "dumb";
   // The last column stays free: some terminals go to the next line when it is written.
@@ -54,4 +55,4 @@ void Progress::Clear() {
   drawn_ = false;
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::cli

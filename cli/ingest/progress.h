@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-namespace oomdb {
+namespace oomdb::cli {
 
 // "  312/1000 files  1.20 GiB of 3.40 GiB  212 MiB/s", at most `width` columns.
 std::string ProgressLine(int64_t files, int64_t all_files, int64_t bytes, int64_t all_bytes,
@@ -36,6 +36,6 @@ class Progress {
   Clock::time_point last_;
 };
 
-}  // namespace oomdb
+}  // namespace oomdb::cli
 
 #endif  // OOMDB_CLI_INGEST_PROGRESS_H_

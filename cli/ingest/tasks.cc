@@ -8,7 +8,7 @@
 #include "ingest/dump/dump_folders.h"
 #include "ingest/source/discover.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 namespace {
 
 namespace fs = std::filesystem;
@@ -31,9 +31,9 @@ void AddItem(const IngestItem& item, size_t index, std::vector<IngestTask>& task
   std::error_code ignored;
   const bool folder = item.path != "-" && fs::is_directory(item.path, ignored);
   task.in_folder = folder;
-  Discovery found;
+  ingest::Discovery found;
   try {
-    found = DiscoverFiles(item.path);
+    found = ingest::DiscoverFiles(item.path);
   } catch (const Error& error) {
     task.problem = error.what();
     tasks.push_back(std::move(task));
@@ -45,14 +45,15 @@ void AddItem(const IngestItem& item, size_t index, std::vector<IngestTask>& task
   }
   task.problem.clear();
   // A dump's file that is named alone is read as such.
-  std::vector<DumpFolder> dumps;
-  if (folder) dumps = TakeDumpFolders(found.files);
+  std::vector<ingest::DumpFolder> dumps;
+  if (folder) dumps = ingest::TakeDumpFolders(found.files);
   const size_t first = tasks.size();
-  for (DumpFolder& dump : dumps) {
+  for (ingest::DumpFolder& dump : dumps) {
     task.bytes = 0;
-    for (const DumpFile& file : dump.files) task.bytes += SizeOf(dump.path + "/" + file.file_name);
+    for (const ingest::DumpFile& file : dump.files)
+      task.bytes += SizeOf(dump.path + "/" + file.file_name);
     task.path = dump.path;
-    task.dump = std::make_shared<const DumpFolder>(std::move(dump));
+    task.dump = std::make_shared<const ingest::DumpFolder>(std::move(dump));
     tasks.push_back(task);
   }
   task.dump = nullptr;
@@ -78,4 +79,4 @@ std::vector<IngestTask> FindIngestTasks(const std::vector<IngestItem>& items) {
   return tasks;
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::cli

@@ -9,9 +9,9 @@
 
 #include "base/error.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 
-ByteObserver PassThrough(const std::vector<std::string>& paths) {
+ingest::ByteObserver PassThrough(const std::vector<std::string>& paths) {
   if (std::find(paths.begin(), paths.end(), "-") == paths.end()) {
     throw Error("--tee passes standard input through; give - as the PATH", ExitCode::kUsage);
   }
@@ -27,4 +27,4 @@ ByteObserver PassThrough(const std::vector<std::string>& paths) {
   };
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::cli

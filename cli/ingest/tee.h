@@ -7,12 +7,12 @@
 
 #include "ingest/source/source.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 
 // Writes what it sees to standard output at once, unchanged; when nobody reads that any more, it
 // stops writing and the input is read on. Throws Error (kUsage) when "-" is not among `paths`.
-ByteObserver PassThrough(const std::vector<std::string>& paths);
+ingest::ByteObserver PassThrough(const std::vector<std::string>& paths);
 
-}  // namespace oomdb
+}  // namespace oomdb::cli
 
 #endif  // OOMDB_CLI_INGEST_TEE_H_

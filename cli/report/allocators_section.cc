@@ -3,7 +3,7 @@
 #include "cli/report/page.h"
 #include "render/units.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 namespace {
 
 constexpr size_t kMaxLive = 6;
@@ -15,13 +15,14 @@ class AllocatorsSection : ReportPage {
   void Write() {
     if (report_.allocators.empty()) return;
     Section("ALLOCATORS", "measured");
-    Line(Paint(Style::kDim, "    capacity         peak  last in use  allocations  name", color_));
+    Line(render::Paint(render::Style::kDim,
+                       "    capacity         peak  last in use  allocations  name", color_));
     for (const ReportAllocator& a : report_.allocators) {
-      Line(Truncate(PadLeft(BytesOrDash(a.capacity_bytes), 12) +
-                        PadLeft(BytesOrDash(a.capture_peak_bytes), 13) +
-                        PadLeft(BytesOrDash(a.in_use_last_bytes), 13) +
-                        fmt::format("{:>13}  ", a.allocation_count) + Safe(a.name),
-                    width_));
+      Line(render::Truncate(render::PadLeft(render::BytesOrDash(a.capacity_bytes), 12) +
+                                render::PadLeft(render::BytesOrDash(a.capture_peak_bytes), 13) +
+                                render::PadLeft(render::BytesOrDash(a.in_use_last_bytes), 13) +
+                                fmt::format("{:>13}  ", a.allocation_count) + render::Safe(a.name),
+                            width_));
       if (!a.live.empty()) Line("  live at the end, by origin");
       Live(a.live, kMaxLive);
     }
@@ -32,4 +33,4 @@ class AllocatorsSection : ReportPage {
 
 void WriteAllocatorsSection(const ReportPage& page) { AllocatorsSection(page).Write(); }
 
-}  // namespace oomdb
+}  // namespace oomdb::cli

@@ -6,7 +6,7 @@
 #include "cli/report/page.h"
 #include "render/units.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 namespace {
 
 constexpr size_t kMaxLogs = 3;
@@ -28,13 +28,13 @@ class ErrorLogSection : ReportPage {
 
  private:
   void Log(const ReportErrorLog& log) {
-    std::string name = Safe(std::filesystem::path(log.path).filename().string());
+    std::string name = render::Safe(std::filesystem::path(log.path).filename().string());
     if (log.path == "-") name = "standard input";
     if (log.main && log.events[*log.main].line)
       name += fmt::format(" line {}", *log.events[*log.main].line);
     Section((log.failed ? "ERROR LOG  " : "LOG  ") + name, "read");
     if (log.main && !log.events[*log.main].message.empty())
-      Indented(Truncate(Safe(log.events[*log.main].message), 3 * width_), 2);
+      Indented(render::Truncate(render::Safe(log.events[*log.main].message), 3 * width_), 2);
     Numbers(log);
     if (!log.buffers.empty())
       Buffers(log.buffers, std::min(log.buffers.size(), kMaxBuffers), 36, 22);
@@ -45,7 +45,7 @@ class ErrorLogSection : ReportPage {
     int64_t whole = 0;
     for (const ReportErrorNumber& number : log.numbers) whole = std::max(whole, number.bytes);
     for (const ReportErrorNumber& number : log.numbers) {
-      BarLine(number.name, HumanBytes(number.bytes), number.words, kWords,
+      BarLine(number.name, render::HumanBytes(number.bytes), number.words, kWords,
               static_cast<double>(number.bytes), static_cast<double>(whole));
     }
   }
@@ -58,7 +58,8 @@ class ErrorLogSection : ReportPage {
       const bool is_main = log.main == i;
       if (is_main && event.repeat_count < 2) continue;
       if (is_main) {
-        Line(Paint(Style::kDim, fmt::format("  printed {} times", event.repeat_count), color_));
+        Line(render::Paint(render::Style::kDim,
+                           fmt::format("  printed {} times", event.repeat_count), color_));
         continue;
       }
       if (shown == kMaxEvents) {
@@ -67,11 +68,12 @@ class ErrorLogSection : ReportPage {
       }
       ++shown;
       const char* const what = !event.fatal ? "" : *event.fatal ? "fatal" : "advice";
-      std::string line = "  " + PadRight(event.line ? fmt::format("line {}", *event.line) : "", 12);
-      line += PadRight(what, 8);
+      std::string line =
+          "  " + render::PadRight(event.line ? fmt::format("line {}", *event.line) : "", 12);
+      line += render::PadRight(what, 8);
       if (event.repeat_count > 1) line += fmt::format("{} × ", event.repeat_count);
-      line += Safe(event.message);
-      Line(Paint(Style::kDim, Truncate(line, width_), color_));
+      line += render::Safe(event.message);
+      Line(render::Paint(render::Style::kDim, render::Truncate(line, width_), color_));
     }
     if (left > 0)
       Line(fmt::format("  … {} more: SELECT line, kind, fatal, message FROM oom_events", left));
@@ -82,4 +84,4 @@ class ErrorLogSection : ReportPage {
 
 void WriteErrorLogSection(const ReportPage& page) { ErrorLogSection(page).Write(); }
 
-}  // namespace oomdb
+}  // namespace oomdb::cli

@@ -6,7 +6,7 @@
 #include "cli/report/page.h"
 #include "render/units.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 namespace {
 
 // Columns at the right of a remedy: what it saves, what is needed then, whether that fits, how it
@@ -54,8 +54,9 @@ class FindingsSection : ReportPage {
     const bool any_remedy = std::any_of(report_.findings.begin(), report_.findings.end(),
                                         [](const ReportFinding& f) { return !f.remedies.empty(); });
     if (findings.empty() && report_.quiet.empty()) return;
-    const std::string heads = PadLeft("saves", kSaves) + PadLeft("then needs", kNeeds) +
-                              PadLeft("fits?", kFits) + std::string(kEvidence, ' ');
+    const std::string heads = render::PadLeft("saves", kSaves) +
+                              render::PadLeft("then needs", kNeeds) +
+                              render::PadLeft("fits?", kFits) + std::string(kEvidence, ' ');
     Section("FINDINGS", any_remedy ? heads : "");
     std::set<std::string> told;  // A remedy stands once, where it first helps.
     for (size_t i = 0; i < std::min(findings.size(), kMaxFindings); ++i)
@@ -67,32 +68,35 @@ class FindingsSection : ReportPage {
     std::string quiet;
     for (const std::string& text : report_.quiet) quiet += (quiet.empty() ? "" : " · ") + text;
     bool first = true;
-    for (const std::string& part : Wrap(quiet, width_ - kIndent)) {
-      Line(Paint(Style::kDim, PadRight(first ? "  quiet" : "", kIndent) + part, color_));
+    for (const std::string& part : render::Wrap(quiet, width_ - kIndent)) {
+      Line(render::Paint(render::Style::kDim,
+                         render::PadRight(first ? "  quiet" : "", kIndent) + part, color_));
       first = false;
     }
   }
 
   void Finding(size_t number, const ShownFinding& group, std::set<std::string>* told) {
     const ReportFinding& f = *group.finding;
-    const Style style = f.severity == "error"     ? Style::kRed
-                        : f.severity == "warning" ? Style::kYellow
-                                                  : Style::kCyan;
+    const render::Style style = f.severity == "error"     ? render::Style::kRed
+                                : f.severity == "warning" ? render::Style::kYellow
+                                                          : render::Style::kCyan;
     const size_t text_width = width_ - kIndent;
-    std::string head = PadRight(fmt::format("{} {}", number, f.severity), kIndent);
+    std::string head = render::PadRight(fmt::format("{} {}", number, f.severity), kIndent);
     bool first = true;
     // The first one stands as the headline already: here only what kind of thing it is.
     const bool headline = number == 1 && !f.rule_title.empty() && f.severity != "info";
     // A log's warning is that it may not even have failed: then the title of its rule is too much.
     const std::string title = headline && !(FromLog(f) && f.severity == "warning")
-                                  ? Safe(f.rule_title)
-                                  : Safe(f.title_text);
-    for (const std::string& part : Wrap(title, text_width - kEvidence)) {
-      std::string line = Paint(style, first ? head : std::string(kIndent, ' '), color_) +
-                         Paint(Style::kBold, part, color_);
+                                  ? render::Safe(f.rule_title)
+                                  : render::Safe(f.title_text);
+    for (const std::string& part : render::Wrap(title, text_width - kEvidence)) {
+      std::string line = render::Paint(style, first ? head : std::string(kIndent, ' '), color_) +
+                         render::Paint(render::Style::kBold, part, color_);
       if (first) {
-        line += std::string(text_width - DisplayWidth(part) - DisplayWidth(f.evidence), ' ') +
-                Paint(Style::kDim, f.evidence, color_);
+        line +=
+            std::string(text_width - render::DisplayWidth(part) - render::DisplayWidth(f.evidence),
+                        ' ') +
+            render::Paint(render::Style::kDim, f.evidence, color_);
       }
       Line(line);
       first = false;
@@ -101,7 +105,7 @@ class FindingsSection : ReportPage {
     if (!f.is_explained) {
       const bool listed = f.items.size() > 1 || HasTable(f);
       const std::string& detail = listed ? f.brief_text : f.detail_text;
-      if (!detail.empty()) Indented(ShortPaths(Safe(detail)), kIndent);
+      if (!detail.empty()) Indented(render::ShortPaths(render::Safe(detail)), kIndent);
     }
     if (!group.like_it.empty()) Indented(LikeIt(f, group.like_it), kIndent);
     if (!f.is_explained) Items(f, text_width);
@@ -155,9 +159,9 @@ class FindingsSection : ReportPage {
     for (const ReportFinding* other : others) {
       std::string name;
       if (other->capture_id != f.capture_id)
-        name = Safe(other->host.empty() ? other->run : other->host);
+        name = render::Safe(other->host.empty() ? other->run : other->host);
       if (other->capture_id != f.capture_id && other->run != f.run)
-        name = Safe(other->run + " / " + other->host);
+        name = render::Safe(other->run + " / " + other->host);
       if (other->device)
         name += fmt::format("{}device {}", name.empty() ? "" : " ", *other->device);
       if (other->capture_id == f.capture_id && other->module_id != f.module_id) {
@@ -180,28 +184,32 @@ class FindingsSection : ReportPage {
     if (HasTable(f)) return;
     for (size_t i = 0; i < std::min(f.items.size(), kMaxItems); ++i) {
       const ReportItem& item = f.items[i];
-      std::string line = PadLeft(item.bytes ? HumanBytes(*item.bytes) : "", 9) + "  ";
+      std::string line =
+          render::PadLeft(item.bytes ? render::HumanBytes(*item.bytes) : "", 9) + "  ";
       if (item.count.value_or(1) > 1) line += fmt::format("{} × ", *item.count);
-      line += ShortPaths(HumanizeSentence(Safe(item.label)));
-      Line(std::string(kIndent, ' ') + Paint(Style::kDim, Truncate(line, text_width), color_));
+      line += render::ShortPaths(render::HumanizeSentence(render::Safe(item.label)));
+      Line(std::string(kIndent, ' ') +
+           render::Paint(render::Style::kDim, render::Truncate(line, text_width), color_));
     }
   }
 
   void Remedy(const ReportRemedy& remedy) {
-    std::string text = "▸ " + ShortPaths(HumanizeSentence(Safe(remedy.fix)));
+    std::string text =
+        "▸ " + render::ShortPaths(render::HumanizeSentence(render::Safe(remedy.fix)));
     if (!remedy.cost.empty() && remedy.cost != "none")
-      text += " (cost: " + HumanizeSentence(Safe(remedy.cost)) + ")";
+      text += " (cost: " + render::HumanizeSentence(render::Safe(remedy.cost)) + ")";
     if (remedy.changes_results.value_or(false)) text += " — changes results";
     std::string right =
-        PadLeft(remedy.saving_bytes ? "≤ " + HumanBytes(*remedy.saving_bytes) : "", kSaves) +
-        PadLeft(remedy.needs_bytes ? HumanBytes(*remedy.needs_bytes) : "", kNeeds) +
-        PadLeft(remedy.fits ? (*remedy.fits ? "yes" : "no") : "", kFits) +
-        PadLeft(remedy.evidence, kEvidence);
+        render::PadLeft(remedy.saving_bytes ? "≤ " + render::HumanBytes(*remedy.saving_bytes) : "",
+                        kSaves) +
+        render::PadLeft(remedy.needs_bytes ? render::HumanBytes(*remedy.needs_bytes) : "", kNeeds) +
+        render::PadLeft(remedy.fits ? (*remedy.fits ? "yes" : "no") : "", kFits) +
+        render::PadLeft(remedy.evidence, kEvidence);
     const size_t room = width_ - kIndent - kRight - 1;
     bool first = true;
-    for (const std::string& part : Wrap(text, room)) {
+    for (const std::string& part : render::Wrap(text, room)) {
       std::string line = std::string(kIndent, ' ') + (first ? part : "  " + part);
-      if (first) line += std::string(room + 1 - DisplayWidth(part), ' ') + right;
+      if (first) line += std::string(room + 1 - render::DisplayWidth(part), ' ') + right;
       Line(line);
       first = false;
     }
@@ -212,4 +220,4 @@ class FindingsSection : ReportPage {
 
 void WriteFindingsSection(const ReportPage& page) { FindingsSection(page).Write(); }
 
-}  // namespace oomdb
+}  // namespace oomdb::cli

@@ -7,7 +7,7 @@
 #include "cli/report/page.h"
 #include "render/units.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 namespace {
 
 constexpr size_t kMaxCaptures = 16;
@@ -17,12 +17,12 @@ constexpr size_t kMaxCaptures = 16;
 bool IsNews(const ReportFinding& f) { return f.severity != "info" || !f.is_hint; }
 
 std::string FileName(const ReportCapture& c) {
-  return Safe(std::filesystem::path(c.path).filename().string());
+  return render::Safe(std::filesystem::path(c.path).filename().string());
 }
 
 std::string NameOf(const ReportCapture& c) {
-  if (c.run.empty() && c.host.empty()) return Safe(c.path);
-  return Safe(c.host.empty() ? c.run : c.run + " / " + c.host);
+  if (c.run.empty() && c.host.empty()) return render::Safe(c.path);
+  return render::Safe(c.host.empty() ? c.run : c.run + " / " + c.host);
 }
 
 class HeadSection : ReportPage {
@@ -42,31 +42,33 @@ class HeadSection : ReportPage {
     if (worst != nullptr && IsNews(*worst)) {
       std::string right;
       if (IsAboutPlan(*worst) && report_.plan->plan_bytes > report_.plan->capacity_bytes)
-        right = "short by " + HumanBytes(report_.plan->plan_bytes - *report_.plan->capacity_bytes);
-      const std::string sentence = Safe(worst->title_text);
+        right = "short by " +
+                render::HumanBytes(report_.plan->plan_bytes - *report_.plan->capacity_bytes);
+      const std::string sentence = render::Safe(worst->title_text);
       const std::vector<std::string> lines =
-          Wrap(sentence, width_ - (right.empty() ? 0 : right.size() + 2));
-      const Style style = worst->severity == "error" ? Style::kRed : Style::kYellow;
+          render::Wrap(sentence, width_ - (right.empty() ? 0 : right.size() + 2));
+      const render::Style style =
+          worst->severity == "error" ? render::Style::kRed : render::Style::kYellow;
       for (size_t i = 0; i < lines.size(); ++i) Spread(lines[i], i == 0 ? right : "", style);
       return;
     }
     if (shown().failed_count > 0) {
       return Sentence(fmt::format("{} failed before launch, and no rule explains it: see RUN below",
-                                  Plural(shown().failed_count, "execution")),
-                      Style::kYellow);
+                                  render::Plural(shown().failed_count, "execution")),
+                      render::Style::kYellow);
     }
     if (!report_.plan && shown().kind == "oom_log") {
       return Sentence(report_.logs.empty()
                           ? "no out-of-memory error in this log"
                           : "no failure in this log; what it says of memory is below",
-                      Style::kGreen);
+                      render::Style::kGreen);
     }
     if (!report_.plan && report_.allocators.empty() && report_.profile) {
       const ReportProfile& profile = *report_.profile;
-      return Sentence(
-          fmt::format("{} live on the devices in {}, held as shown below",
-                      HumanBytes(profile.buffer_bytes), Plural(profile.buffer_count, "buffer")),
-          Style::kGreen);
+      return Sentence(fmt::format("{} live on the devices in {}, held as shown below",
+                                  render::HumanBytes(profile.buffer_bytes),
+                                  render::Plural(profile.buffer_count, "buffer")),
+                      render::Style::kGreen);
     }
     if (!report_.plan) {
       return Sentence(
@@ -74,32 +76,33 @@ class HeadSection : ReportPage {
               ? "this capture holds nothing about memory: neither a module nor an allocator"
               : "this capture has no compiled module: there is no plan to compare with the "
                 "allocators below",
-          Style::kYellow);
+          render::Style::kYellow);
     }
     if (shown().status != "complete" || shown().damaged) {
       return Sentence("the capture is incomplete: what follows is what could be read",
-                      Style::kYellow);
+                      render::Style::kYellow);
     }
     const ReportPlan& plan = *report_.plan;
     std::string sentence;
     if (!plan.has_plan) {
-      sentence =
-          fmt::format("nothing found; the plan of {} is not in the capture", Safe(plan.Label()));
+      sentence = fmt::format("nothing found; the plan of {} is not in the capture",
+                             render::Safe(plan.Label()));
     } else if (plan.capacity_bytes && plan.plan_bytes > *plan.capacity_bytes) {
       // It would be a finding if it had not run: the pool grew, or the capacity is not what it is
       // taken for.
       return Sentence(fmt::format("{} needs {}, more than the {} of {}, and yet it ran",
-                                  Safe(plan.Label()), HumanBytes(plan.plan_bytes),
-                                  plan.capacity_source, HumanBytes(*plan.capacity_bytes)),
-                      Style::kYellow);
+                                  render::Safe(plan.Label()), render::HumanBytes(plan.plan_bytes),
+                                  plan.capacity_source, render::HumanBytes(*plan.capacity_bytes)),
+                      render::Style::kYellow);
     } else if (plan.capacity_bytes) {
-      sentence = fmt::format("all is well: {} needs {} of {}", Safe(plan.Label()),
-                             HumanBytes(plan.plan_bytes), HumanBytes(*plan.capacity_bytes));
+      sentence = fmt::format("all is well: {} needs {} of {}", render::Safe(plan.Label()),
+                             render::HumanBytes(plan.plan_bytes),
+                             render::HumanBytes(*plan.capacity_bytes));
     } else {
       sentence = fmt::format("nothing found: {} needs {}; capacity unknown: set it with --capacity",
-                             Safe(plan.Label()), HumanBytes(plan.plan_bytes));
+                             render::Safe(plan.Label()), render::HumanBytes(plan.plan_bytes));
     }
-    Sentence(sentence, Style::kGreen);
+    Sentence(sentence, render::Style::kGreen);
   }
 
   // The shown plan's size against its capacity.
@@ -108,20 +111,21 @@ class HeadSection : ReportPage {
            f.bytes == report_.plan->plan_bytes && report_.plan->capacity_bytes;
   }
 
-  void Sentence(const std::string& text, Style style) {
-    for (const std::string& part : Wrap(text, width_)) Line(Paint(style, part, color_));
+  void Sentence(const std::string& text, render::Style style) {
+    for (const std::string& part : render::Wrap(text, width_))
+      Line(render::Paint(style, part, color_));
   }
 
   void Identity() {
     const ReportCapture& c = shown();
-    std::string line = Safe(c.run.empty() ? c.path : c.run);
-    if (!c.host.empty()) line += " / " + Safe(c.host);
+    std::string line = render::Safe(c.run.empty() ? c.path : c.run);
+    if (!c.host.empty()) line += " / " + render::Safe(c.host);
     if (c.device_count > 0) {
-      line += fmt::format(" · {} {}{}", c.device_count, Upper(c.device_kind),
+      line += fmt::format(" · {} {}{}", c.device_count, render::Upper(c.device_kind),
                           c.device_count == 1 ? "" : "s");
     }
     if (c.execution_count == 0 && c.module_count > 0)
-      line += " · " + Plural(c.module_count, "module");
+      line += " · " + render::Plural(c.module_count, "module");
     if (c.module_count > 0) line += " · plan read";
     if (c.kind == "oom_log") {
       line += " · " + (c.path == "-" ? std::string("standard input") : "error log " + FileName(c));
@@ -135,15 +139,16 @@ class HeadSection : ReportPage {
       line += c.status == "complete" ? " · no allocator events"
                                      : " · no allocator events in what could be read";
     }
-    if (c.duration_ns && *c.duration_ns > 0) line += " over " + HumanNanoseconds(*c.duration_ns);
-    if (c.execution_count > 0) line += " · " + Plural(c.execution_count, "execution");
+    if (c.duration_ns && *c.duration_ns > 0)
+      line += " over " + render::HumanNanoseconds(*c.duration_ns);
+    if (c.execution_count > 0) line += " · " + render::Plural(c.execution_count, "execution");
     if (c.failed_count > 0) line += fmt::format(", {} failed before launch", c.failed_count);
     if (c.status != "complete") line += " · TRUNCATED";
-    for (const std::string& part : Wrap(line, width_)) Line(part);
+    for (const std::string& part : render::Wrap(line, width_)) Line(part);
     constexpr size_t kMaxIssues = 3;
     for (size_t i = 0; i < std::min(c.issues.size(), kMaxIssues); ++i) {
-      for (const std::string& part : Wrap("! " + Safe(c.issues[i]), width_))
-        Line(Paint(Style::kYellow, part, color_));
+      for (const std::string& part : render::Wrap("! " + render::Safe(c.issues[i]), width_))
+        Line(render::Paint(render::Style::kYellow, part, color_));
     }
     if (c.issues.size() > kMaxIssues)
       Line(fmt::format("! {} more in ingest_issues", c.issues.size() - kMaxIssues));
@@ -162,7 +167,7 @@ class HeadSection : ReportPage {
       return FileName(c);
     };
     for (const ReportCapture& c : report_.captures) {
-      name_width = std::max(name_width, DisplayWidth(name_of(c)));
+      name_width = std::max(name_width, render::DisplayWidth(name_of(c)));
     }
     name_width = std::min<size_t>(name_width, 40);
     // The worst first where they are many.
@@ -179,7 +184,7 @@ class HeadSection : ReportPage {
       const ReportCapture& c = report_.captures[order[i]];
       const std::string name = name_of(c);
       const bool snapshot = c.kind == "device_memory_profile";
-      std::string verdict = !c.worst_title.empty()   ? Safe(c.worst_title)
+      std::string verdict = !c.worst_title.empty()   ? render::Safe(c.worst_title)
                             : c.status != "complete" ? "truncated"
                             : snapshot               ? "what was held, by Python line"
                                                      : "nothing found";
@@ -189,17 +194,18 @@ class HeadSection : ReportPage {
                            : snapshot             ? "memory profile"
                                                   : fmt::format("{:>5} exec", c.execution_count);
       if (c.failed_count > 0) counts += fmt::format(", {} failed", c.failed_count);
-      const std::string line =
-          fmt::format("{}{}  {}  {}", mark, PadRight(Truncate(name, name_width), name_width),
-                      PadRight(counts, 20), verdict);
-      const std::string cut = Truncate(line, width_);
-      Line(c.error_count > 0     ? Paint(Style::kRed, cut, color_)
-           : c.warning_count > 0 ? Paint(Style::kYellow, cut, color_)
+      const std::string line = fmt::format(
+          "{}{}  {}  {}", mark, render::PadRight(render::Truncate(name, name_width), name_width),
+          render::PadRight(counts, 20), verdict);
+      const std::string cut = render::Truncate(line, width_);
+      Line(c.error_count > 0     ? render::Paint(render::Style::kRed, cut, color_)
+           : c.warning_count > 0 ? render::Paint(render::Style::kYellow, cut, color_)
                                  : cut);
     }
     if (order.size() > kMaxCaptures) Line(fmt::format("  … {} more", order.size() - kMaxCaptures));
-    Line(fmt::format("below: {} (--run, --host choose another)",
-                     Safe(shown().run + (shown().host.empty() ? "" : " / " + shown().host))));
+    Line(fmt::format(
+        "below: {} (--run, --host choose another)",
+        render::Safe(shown().run + (shown().host.empty() ? "" : " / " + shown().host))));
   }
 };
 
@@ -207,4 +213,4 @@ class HeadSection : ReportPage {
 
 void WriteHeadSection(const ReportPage& page) { HeadSection(page).Write(); }
 
-}  // namespace oomdb
+}  // namespace oomdb::cli

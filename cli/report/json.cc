@@ -4,7 +4,7 @@
 #include "schema/migrations.h"
 #include "schema/version.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -225,7 +225,7 @@ Json ToJson(const ReportProfile& profile) {
 std::string ReportJson(const Report& report) {
   const ReportCapture& shown = report.captures[report.shown];
   Json json{
-      {"oomdb", {{"tool_version", kVersion}, {"schema_version", SchemaVersion()}}},
+      {"oomdb", {{"tool_version", schema::kVersion}, {"schema_version", schema::SchemaVersion()}}},
       {"captures", List(report.captures, [](const ReportCapture& x) { return ToJson(x); })},
       {"findings", List(report.findings, [](const ReportFinding& x) { return ToJson(x); })},
       {"shown", {{"run", OrNull(shown.run)}, {"host", OrNull(shown.host)}, {"path", shown.path}}},
@@ -239,4 +239,4 @@ std::string ReportJson(const Report& report) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::cli

@@ -4,13 +4,13 @@
 #include "render/terminal.h"
 #include "render/units.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 namespace {
 
 // What would be markup in Markdown or HTML is escaped: names come from a capture.
 std::string Escape(std::string_view text) {
   std::string escaped;
-  for (const char c : Sanitize(text)) {
+  for (const char c : render::Sanitize(text)) {
     if (c == '<') {
       escaped += "&lt;";
     } else if (c == '&') {
@@ -23,9 +23,11 @@ std::string Escape(std::string_view text) {
   return escaped;
 }
 
-std::string Sentence(std::string_view text) { return Escape(HumanizeSentence(text)); }
+std::string Sentence(std::string_view text) { return Escape(render::HumanizeSentence(text)); }
 
-std::string Size(const std::optional<int64_t>& bytes) { return bytes ? HumanBytes(*bytes) : ""; }
+std::string Size(const std::optional<int64_t>& bytes) {
+  return bytes ? render::HumanBytes(*bytes) : "";
+}
 
 std::string Name(const std::string& run, const std::string& host) {
   return Escape(host.empty() ? run : run + " / " + host);
@@ -79,4 +81,4 @@ std::string ReportMarkdown(const Report& report, const ReportStyle& style) {
   return out + "\n" + fence + "text\n" + text + fence + "\n";
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::cli

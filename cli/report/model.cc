@@ -9,12 +9,13 @@
 #include "cli/nearest.h"
 #include "schema/query.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 namespace {
 
 class Reader {
  public:
-  Reader(Database& database, const ReportScope& scope) : database_(database), scope_(scope) {}
+  Reader(schema::Database& database, const ReportScope& scope)
+      : database_(database), scope_(scope) {}
 
   Report Read() {
     ReadCaptures();
@@ -35,11 +36,11 @@ class Reader {
 
  private:
   void ReadCaptures() {
-    Parameters which;
+    schema::Parameters which;
     if (!scope_.run.empty()) which["run"] = scope_.run;
     if (!scope_.host.empty()) which["host"] = scope_.host;
-    for (const Record& row :
-         ReadView(database_, "capture_summaries", which, "run, host, path, capture_id")) {
+    for (const schema::Record& row :
+         schema::ReadView(database_, "capture_summaries", which, "run, host, path, capture_id")) {
       report_.captures.push_back({.capture_id = row.Integer("capture_id"),
                                   .run = row.Text("run"),
                                   .host = row.Text("host"),
@@ -59,8 +60,9 @@ class Reader {
                                   .largest_plan_bytes = row.Integer("largest_plan_bytes")});
     }
     if (report_.captures.empty()) ThrowNoCapture();
-    for (const Record& row : ReadViewWhere(database_, "ingest_issues", "severity <> 'info'", {},
-                                           "capture_id, severity, what, detail")) {
+    for (const schema::Record& row :
+         schema::ReadViewWhere(database_, "ingest_issues", "severity <> 'info'", {},
+                               "capture_id, severity, what, detail")) {
       ReportCapture* const c = CaptureOf(row.Integer("capture_id"));
       if (c == nullptr) continue;
       const std::string severity = row.Text("severity");
@@ -78,7 +80,8 @@ class Reader {
     const std::string what = scope_.run.empty() ? "host" : "run";
     const std::string& asked = scope_.run.empty() ? scope_.host : scope_.run;
     std::set<std::string> names;
-    for (const Record& row : ReadView(database_, "captures")) names.insert(row.Text(what));
+    for (const schema::Record& row : schema::ReadView(database_, "captures"))
+      names.insert(row.Text(what));
     throw Error(fmt::format("no capture of {} {}{}", what, asked,
                             DidYouMean(asked, {names.begin(), names.end()})),
                 ExitCode::kUsage);
@@ -123,7 +126,8 @@ class Reader {
   // An error log has no plan of its own: that of the dump or capture which it is joined to.
   int64_t CaptureOfPlan(std::optional<int64_t> module, int64_t shown) {
     if (!module) return shown;
-    const std::vector<Record> rows = ReadView(database_, "modules", {{"module_id", *module}});
+    const std::vector<schema::Record> rows =
+        schema::ReadView(database_, "modules", {{"module_id", *module}});
     return rows.empty() ? shown : rows[0].Integer("capture_id");
   }
 
@@ -138,15 +142,15 @@ class Reader {
         ReadReportQuiet(database_, report_.findings, capture.capture_id, *report_.plan, device);
   }
 
-  Database& database_;
+  schema::Database& database_;
   const ReportScope& scope_;
   Report report_;
 };
 
 }  // namespace
 
-Report ReadReport(Database& database, const ReportScope& scope) {
+Report ReadReport(schema::Database& database, const ReportScope& scope) {
   return Reader(database, scope).Read();
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::cli

@@ -15,7 +15,7 @@
 
 #include "schema/database.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 
 struct ReportRemedy {
   std::string fix;
@@ -227,30 +227,32 @@ struct ReportScope {
 };
 
 // Throws Error (kUsage) when the scope names nothing that is there; nearest names are offered.
-Report ReadReport(Database& database, const ReportScope& scope);
+Report ReadReport(schema::Database& database, const ReportScope& scope);
 
 // Its parts. Of a capture without a module, and of a module that never ran: std::nullopt.
 // `preferred`: the module to show when the scope names none and no module's last execution failed.
-std::optional<ReportPlan> ReadReportPlan(Database& database, int64_t capture_id,
+std::optional<ReportPlan> ReadReportPlan(schema::Database& database, int64_t capture_id,
                                          const ReportScope& scope,
                                          std::optional<int64_t> preferred);
-std::optional<ReportRun> ReadReportRun(Database& database, const ReportPlan& plan);
+std::optional<ReportRun> ReadReportRun(schema::Database& database, const ReportPlan& plan);
 // Of the wanted captures, worst first, and what their rules say of them.
-std::vector<ReportFinding> ReadReportFindings(Database& database,
+std::vector<ReportFinding> ReadReportFindings(schema::Database& database,
                                               const std::function<bool(int64_t)>& wanted);
 // Those of the shown capture first, where severity is equal: the headline is about it.
 void SortReportFindings(int64_t shown, std::vector<ReportFinding>* findings);
 // What the rules that found nothing in the capture say of the plan and the device.
-std::vector<std::string> ReadReportQuiet(Database& database,
+std::vector<std::string> ReadReportQuiet(schema::Database& database,
                                          const std::vector<ReportFinding>& findings,
                                          int64_t capture_id, const ReportPlan& plan,
                                          std::optional<int64_t> device_id);
 // Of the capture, if it is a log, else of the logs of its run.
-std::vector<ReportErrorLog> ReadReportErrorLogs(Database& database, const ReportCapture& capture);
+std::vector<ReportErrorLog> ReadReportErrorLogs(schema::Database& database,
+                                                const ReportCapture& capture);
 // The capture itself when it is a device memory profile, else the last one of its run or above it.
-std::optional<ReportProfile> ReadReportProfile(Database& database, const ReportCapture& capture);
-std::vector<ReportAllocator> ReadReportAllocators(Database& database, int64_t capture_id);
+std::optional<ReportProfile> ReadReportProfile(schema::Database& database,
+                                               const ReportCapture& capture);
+std::vector<ReportAllocator> ReadReportAllocators(schema::Database& database, int64_t capture_id);
 
-}  // namespace oomdb
+}  // namespace oomdb::cli
 
 #endif  // OOMDB_CLI_REPORT_MODEL_H_

@@ -4,7 +4,7 @@
 #include "cli/report/model.h"
 #include "schema/query.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 namespace {
 
 // Columns of oom_events, and what they are called.
@@ -29,13 +29,15 @@ constexpr auto kNumbers = std::to_array<NumberWords>({
 
 class LogReader {
  public:
-  LogReader(Database& database, int64_t capture_id) : database_(database), id_(capture_id) {}
+  LogReader(schema::Database& database, int64_t capture_id)
+      : database_(database), id_(capture_id) {}
 
   ReportErrorLog Read(std::string path) {
     log_.capture_id = id_;
     log_.path = std::move(path);
-    events_ = ReadView(database_, "oom_events", {{"capture_id", id_}}, "line, oom_event_id");
-    for (const Record& row : events_) {
+    events_ =
+        schema::ReadView(database_, "oom_events", {{"capture_id", id_}}, "line, oom_event_id");
+    for (const schema::Record& row : events_) {
       log_.events.push_back({.line = row.MaybeInteger("line"),
                              .kind = row.Text("kind"),
                              .fatal = row.MaybeFlag("fatal"),
@@ -52,18 +54,18 @@ class LogReader {
   // The last failure to compile or to run is what ended the program. Without one, statistics of a
   // program that fits, or advice.
   void ReadMain() {
-    const std::vector<Record> failures = ReadView(database_, "oom_failures", {{"capture_id", id_}},
-                                                  "COALESCE(fatal, 0) DESC, line DESC");
+    const std::vector<schema::Record> failures = schema::ReadView(
+        database_, "oom_failures", {{"capture_id", id_}}, "COALESCE(fatal, 0) DESC, line DESC");
     log_.failed = !failures.empty();
     log_.main = log_.failed ? PlaceOf(failures.front().Integer("oom_event_id")) : 0;
-    const Record& event = events_.at(*log_.main);
+    const schema::Record& event = events_.at(*log_.main);
     if (!log_.failed) {
       AddNumber("needed_bytes", "needs", "arguments, outputs and temps, less aliased",
                 NeededByAnalysis(event));
       AddNumber("capacity_bytes", "capacity", "", event.MaybeInteger("capacity_bytes"));
       return AddNumbers(event, std::nullopt);
     }
-    const Record& failure = failures.front();
+    const schema::Record& failure = failures.front();
     const bool compile = failure.Text("stage") == "compile";
     const std::optional<int64_t> needed = failure.MaybeInteger("needed_bytes");
     AddNumber("needed_bytes", compile ? "needs" : "request", compile ? "the program" : "", needed);
@@ -74,14 +76,14 @@ class LogReader {
   }
 
   size_t PlaceOf(int64_t event) const {
-    const auto found = std::find_if(events_.begin(), events_.end(), [&](const Record& row) {
+    const auto found = std::find_if(events_.begin(), events_.end(), [&](const schema::Record& row) {
       return row.Integer("oom_event_id") == event;
     });
     return static_cast<size_t>(found - events_.begin());
   }
 
   // compiled.memory_analysis(): an alias is counted in arguments and in outputs.
-  static std::optional<int64_t> NeededByAnalysis(const Record& event) {
+  static std::optional<int64_t> NeededByAnalysis(const schema::Record& event) {
     int64_t sum = -event.Integer("alias_bytes");
     for (const char* part : {"arguments_bytes", "output_bytes", "temp_bytes"}) {
       if (event.IsNull(part)) return std::nullopt;
@@ -96,7 +98,7 @@ class LogReader {
       log_.numbers.push_back({std::string(key), std::string(name), std::string(words), *bytes});
   }
 
-  void AddNumbers(const Record& event, std::optional<int64_t> needed) {
+  void AddNumbers(const schema::Record& event, std::optional<int64_t> needed) {
     for (const NumberWords& number : kNumbers) {
       const std::optional<int64_t> bytes = event.MaybeInteger(number.column);
       // What is needed stands above already.
@@ -106,9 +108,9 @@ class LogReader {
   }
 
   void ReadBuffers(int64_t event) {
-    for (const Record& row :
-         ReadView(database_, "oom_parts",
-                  {{"oom_event_id", event}, {"source", std::string("text")}}, "position")) {
+    for (const schema::Record& row :
+         schema::ReadView(database_, "oom_parts",
+                          {{"oom_event_id", event}, {"source", std::string("text")}}, "position")) {
       log_.buffers.push_back({.bytes = row.Integer("bytes"),
                               .count = row.Integer("count"),
                               .shape = row.Text(row.IsNull("shape") ? "label" : "shape"),
@@ -119,17 +121,18 @@ class LogReader {
     }
   }
 
-  Database& database_;
+  schema::Database& database_;
   const int64_t id_;
-  std::vector<Record> events_;
+  std::vector<schema::Record> events_;
   ReportErrorLog log_;
 };
 
 }  // namespace
 
-std::vector<ReportErrorLog> ReadReportErrorLogs(Database& database, const ReportCapture& capture) {
+std::vector<ReportErrorLog> ReadReportErrorLogs(schema::Database& database,
+                                                const ReportCapture& capture) {
   // The capture itself, else the logs of its run.
-  Parameters which = {{"kind", std::string("oom_log")}};
+  schema::Parameters which = {{"kind", std::string("oom_log")}};
   if (capture.kind == "oom_log") {
     which["capture_id"] = capture.capture_id;
   } else if (!capture.run.empty()) {
@@ -138,11 +141,12 @@ std::vector<ReportErrorLog> ReadReportErrorLogs(Database& database, const Report
     return {};
   }
   std::vector<ReportErrorLog> logs;
-  for (const Record& log : ReadView(database, "captures", which, "path, capture_id")) {
+  for (const schema::Record& log :
+       schema::ReadView(database, "captures", which, "path, capture_id")) {
     ReportErrorLog read = LogReader(database, log.Integer("capture_id")).Read(log.Text("path"));
     if (!read.events.empty()) logs.push_back(std::move(read));
   }
   return logs;
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::cli

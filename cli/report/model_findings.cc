@@ -8,21 +8,22 @@
 #include "render/units.h"
 #include "schema/query.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 namespace {
 
 // The column in which a rule lists in words what its items are.
 constexpr std::string_view kListed = "largest";
 
-const WordUnits& Units() {
-  static const WordUnits units{HumanBytes, HumanNanoseconds, HumanizeSentence};
+const queries::WordUnits& Units() {
+  static const queries::WordUnits units{render::HumanBytes, render::HumanNanoseconds,
+                                        render::HumanizeSentence};
   return units;
 }
 
 // What a finding is about: capture, device, module.
 using Subject = std::tuple<int64_t, std::optional<int64_t>, std::optional<int64_t>>;
 
-Subject SubjectOf(const Record& row) {
+Subject SubjectOf(const schema::Record& row) {
   return {row.Integer("capture_id"), row.MaybeInteger("device_id"), row.MaybeInteger("module_id")};
 }
 
@@ -32,10 +33,10 @@ int SeverityRank(const std::string& severity) {
 
 class Reader {
  public:
-  explicit Reader(Database& database) : database_(database) {}
+  explicit Reader(schema::Database& database) : database_(database) {}
 
   std::vector<ReportFinding> Read(const std::function<bool(int64_t)>& wanted) {
-    for (const Record& row : ReadView(database_, "findings")) {
+    for (const schema::Record& row : schema::ReadView(database_, "findings")) {
       if (wanted(row.Integer("capture_id"))) Add(row);
     }
     std::sort(findings_.begin(), findings_.end(),
@@ -52,9 +53,9 @@ class Reader {
   }
 
  private:
-  void Add(const Record& row) {
-    const CatalogueEntry& rule = *Catalogue::Get().Find(row.Text("rule"));
-    const Record& columns = ColumnsOf(rule, SubjectOf(row));
+  void Add(const schema::Record& row) {
+    const queries::CatalogueEntry& rule = *queries::Catalogue::Get().Find(row.Text("rule"));
+    const schema::Record& columns = ColumnsOf(rule, SubjectOf(row));
     ReportFinding f{.finding_id = row.Text("finding_id"),
                     .capture_id = row.Integer("capture_id"),
                     .run = row.Text("run"),
@@ -79,10 +80,10 @@ class Reader {
   }
 
   // The rule's own row of a finding.
-  const Record& ColumnsOf(const CatalogueEntry& rule, const Subject& subject) {
+  const schema::Record& ColumnsOf(const queries::CatalogueEntry& rule, const Subject& subject) {
     const auto [found, is_new] = rows_.try_emplace(rule.id);
     if (is_new) {
-      for (Record& row : ReadView(database_, rule.id))
+      for (schema::Record& row : schema::ReadView(database_, rule.id))
         found->second.emplace(SubjectOf(row), std::move(row));
     }
     return found->second.at(subject);
@@ -90,8 +91,8 @@ class Reader {
 
   bool IsSizeOfPlan(const ReportFinding& f) {
     if (!f.bytes || !f.module_id) return false;
-    const std::vector<Record> module =
-        ReadView(database_, "modules", {{"module_id", *f.module_id}});
+    const std::vector<schema::Record> module =
+        schema::ReadView(database_, "modules", {{"module_id", *f.module_id}});
     return !module.empty() && module[0].MaybeInteger("plan_bytes") == f.bytes;
   }
 
@@ -99,13 +100,15 @@ class Reader {
     if (findings_.empty()) return;
     std::map<std::string, ReportFinding*> by_id;
     for (ReportFinding& f : findings_) by_id[f.finding_id] = &f;
-    for (const Record& row : ReadView(database_, "finding_items", {}, "finding_id, position")) {
+    for (const schema::Record& row :
+         schema::ReadView(database_, "finding_items", {}, "finding_id, position")) {
       const auto found = by_id.find(row.Text("finding_id"));
       if (found == by_id.end()) continue;
       found->second->items.push_back({row.Text("kind"), row.Text("label"),
                                       row.MaybeInteger("bytes"), row.MaybeInteger("count")});
     }
-    for (const Record& row : ReadView(database_, "remedies", {}, "finding_id, position")) {
+    for (const schema::Record& row :
+         schema::ReadView(database_, "remedies", {}, "finding_id, position")) {
       const auto found = by_id.find(row.Text("finding_id"));
       if (found == by_id.end()) continue;
       found->second->remedies.push_back({.fix = row.Text("fix"),
@@ -119,21 +122,21 @@ class Reader {
   }
 
   bool IsExplained(const ReportFinding& f) const {
-    const std::vector<std::string>& by = Catalogue::Get().Find(f.rule)->explained_by;
+    const std::vector<std::string>& by = queries::Catalogue::Get().Find(f.rule)->explained_by;
     return std::any_of(findings_.begin(), findings_.end(), [&](const ReportFinding& other) {
       return other.module_id == f.module_id &&
              std::find(by.begin(), by.end(), other.rule) != by.end();
     });
   }
 
-  Database& database_;
+  schema::Database& database_;
   std::vector<ReportFinding> findings_;
-  std::map<std::string, std::map<Subject, Record>> rows_;  // By rule.
+  std::map<std::string, std::map<Subject, schema::Record>> rows_;  // By rule.
 };
 
 }  // namespace
 
-std::vector<ReportFinding> ReadReportFindings(Database& database,
+std::vector<ReportFinding> ReadReportFindings(schema::Database& database,
                                               const std::function<bool(int64_t)>& wanted) {
   return Reader(database).Read(wanted);
 }
@@ -146,21 +149,23 @@ void SortReportFindings(int64_t shown, std::vector<ReportFinding>* findings) {
                    });
 }
 
-std::vector<std::string> ReadReportQuiet(Database& database,
+std::vector<std::string> ReadReportQuiet(schema::Database& database,
                                          const std::vector<ReportFinding>& findings,
                                          int64_t capture_id, const ReportPlan& plan,
                                          std::optional<int64_t> device_id) {
-  std::vector<const CatalogueEntry*> rules = Catalogue::Get().Rules();
+  std::vector<const queries::CatalogueEntry*> rules = queries::Catalogue::Get().Rules();
   std::sort(rules.begin(), rules.end(),
-            [](const CatalogueEntry* a, const CatalogueEntry* b) { return a->rank < b->rank; });
+            [](const queries::CatalogueEntry* a, const queries::CatalogueEntry* b) {
+              return a->rank < b->rank;
+            });
   std::vector<std::string> quiet;
-  for (const CatalogueEntry* rule : rules) {
+  for (const queries::CatalogueEntry* rule : rules) {
     const bool found = std::any_of(findings.begin(), findings.end(), [&](const ReportFinding& f) {
       return f.rule == rule->id && f.capture_id == capture_id;
     });
     if (found || rule->quiet.empty()) continue;
-    for (const Record& row :
-         ReadView(database, rule->id + "_quiet", {{"module_id", plan.module_id}})) {
+    for (const schema::Record& row :
+         schema::ReadView(database, rule->id + "_quiet", {{"module_id", plan.module_id}})) {
       if (!row.IsNull("device_id") && row.MaybeInteger("device_id") != device_id) continue;
       quiet.push_back(rule->quiet.ToText(row, Units()));
       break;
@@ -169,4 +174,4 @@ std::vector<std::string> ReadReportQuiet(Database& database,
   return quiet;
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::cli

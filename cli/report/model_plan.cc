@@ -8,7 +8,7 @@
 #include "cli/report/model.h"
 #include "schema/query.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 namespace {
 
 std::string LabelOf(const std::string& name, std::optional<int64_t> program_id) {
@@ -17,10 +17,11 @@ std::string LabelOf(const std::string& name, std::optional<int64_t> program_id) 
 
 class PlanReader {
  public:
-  PlanReader(Database& database, int64_t capture_id) : database_(database), id_(capture_id) {}
+  PlanReader(schema::Database& database, int64_t capture_id)
+      : database_(database), id_(capture_id) {}
 
   std::optional<ReportPlan> Read(const ReportScope& scope, std::optional<int64_t> preferred) {
-    const std::optional<Record> module = ChooseModule(scope.module, preferred);
+    const std::optional<schema::Record> module = ChooseModule(scope.module, preferred);
     if (!module) return std::nullopt;
     ReportPlan plan;
     plan.module_id = module->Integer("module_id");
@@ -48,24 +49,27 @@ class PlanReader {
  private:
   // The module whose last execution failed; else the preferred one, else the largest that
   // ran, else the largest plan.
-  std::optional<Record> ChooseModule(const std::string& named, std::optional<int64_t> preferred) {
+  std::optional<schema::Record> ChooseModule(const std::string& named,
+                                             std::optional<int64_t> preferred) {
     std::map<int64_t, bool> failed;
-    for (const Record& last : ReadView(database_, "last_executions", {{"capture_id", id_}}))
+    for (const schema::Record& last :
+         schema::ReadView(database_, "last_executions", {{"capture_id", id_}}))
       failed[last.Integer("module_id")] = last.Flag("failed");
-    std::vector<Record> modules =
-        ReadView(database_, "modules", {{"capture_id", id_}},
-                 "plan_bytes DESC NULLS LAST, name, program_id, module_id");
-    const auto worth = [&](const Record& module) {
+    std::vector<schema::Record> modules =
+        schema::ReadView(database_, "modules", {{"capture_id", id_}},
+                         "plan_bytes DESC NULLS LAST, name, program_id, module_id");
+    const auto worth = [&](const schema::Record& module) {
       return std::tuple(failed[module.Integer("module_id")], module.Integer("execution_count") > 0);
     };
-    std::stable_sort(modules.begin(), modules.end(),
-                     [&](const Record& a, const Record& b) { return worth(a) > worth(b); });
+    std::stable_sort(
+        modules.begin(), modules.end(),
+        [&](const schema::Record& a, const schema::Record& b) { return worth(a) > worth(b); });
     if (named.empty()) {
       if (modules.empty()) return std::nullopt;
       if (!preferred || failed[modules[0].Integer("module_id")]) return modules[0];
     }
     std::vector<std::string> names;
-    for (const Record& module : modules) {
+    for (const schema::Record& module : modules) {
       const std::string name = module.Text("name");
       const std::string label = LabelOf(name, module.MaybeInteger("program_id"));
       const bool chosen = named.empty() ? module.Integer("module_id") == *preferred
@@ -78,8 +82,8 @@ class PlanReader {
   }
 
   void ReadSpaces(ReportPlan* plan) {
-    for (const Record& row :
-         ReadView(database_, "module_memory", {{"module_id", plan->module_id}}, "memory_space")) {
+    for (const schema::Record& row : schema::ReadView(
+             database_, "module_memory", {{"module_id", plan->module_id}}, "memory_space")) {
       ReportSpace space{row.Text("space_name"), row.Integer("memory_space"),
                         row.Integer("parameter_bytes") + row.Integer("output_bytes") +
                             row.Integer("constant_bytes") + row.Integer("temp_bytes")};
@@ -89,9 +93,9 @@ class PlanReader {
 
   // Of the device it ran on with the least room; a module that never ran: of any.
   void ReadCapacity(ReportPlan* plan) {
-    const std::vector<Record> devices =
-        ReadView(database_, "module_devices", {{"capture_id", id_}, {"module_id", plan->module_id}},
-                 "capacity_bytes NULLS LAST");
+    const std::vector<schema::Record> devices = schema::ReadView(
+        database_, "module_devices", {{"capture_id", id_}, {"module_id", plan->module_id}},
+        "capacity_bytes NULLS LAST");
     if (devices.empty() || devices[0].IsNull("capacity_bytes")) return;
     plan->capacity_bytes = devices[0].MaybeInteger("capacity_bytes");
     plan->capacity_source = devices[0].Text("capacity_source");
@@ -101,10 +105,10 @@ class PlanReader {
 
   void ReadGroups(ReportPlan* plan) {
     std::map<std::string, int64_t> roles;
-    for (const Record& row :
-         ReadView(database_, "peak_groups", {{"module_id", plan->module_id}},
-                  "bytes DESC, COALESCE(role, kind), shape, op_name, source_file, source_line, "
-                  "function_name, rematerialized")) {
+    for (const schema::Record& row : schema::ReadView(
+             database_, "peak_groups", {{"module_id", plan->module_id}},
+             "bytes DESC, COALESCE(role, kind), shape, op_name, source_file, source_line, "
+             "function_name, rematerialized")) {
       const bool has_role = !row.IsNull("role");
       plan->groups.push_back({.bytes = row.Integer("bytes"),
                               .count = row.Integer("count"),
@@ -122,7 +126,7 @@ class PlanReader {
                      [](const ReportRole& a, const ReportRole& b) { return a.bytes > b.bytes; });
   }
 
-  Database& database_;
+  schema::Database& database_;
   const int64_t id_;
 };
 
@@ -130,10 +134,10 @@ class PlanReader {
 
 std::string ReportPlan::Label() const { return LabelOf(name, program_id); }
 
-std::optional<ReportPlan> ReadReportPlan(Database& database, int64_t capture_id,
+std::optional<ReportPlan> ReadReportPlan(schema::Database& database, int64_t capture_id,
                                          const ReportScope& scope,
                                          std::optional<int64_t> preferred) {
   return PlanReader(database, capture_id).Read(scope, preferred);
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::cli

@@ -1,7 +1,7 @@
 #include "cli/report/model.h"
 #include "schema/query.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 namespace {
 
 struct Found {
@@ -11,12 +11,12 @@ struct Found {
 
 // The capture itself; else the last one of its run and host; else the last one in a folder above
 // it: a program saves its profile where the folders of its captures begin.
-std::optional<Found> FindProfile(Database& database, const ReportCapture& capture) {
+std::optional<Found> FindProfile(schema::Database& database, const ReportCapture& capture) {
   std::optional<Found> found;
   int best = 3;
-  for (const Record& row :
-       ReadView(database, "captures", {{"kind", std::string("device_memory_profile")}},
-                "started_unix_ns DESC NULLS LAST, path DESC, capture_id DESC")) {
+  for (const schema::Record& row :
+       schema::ReadView(database, "captures", {{"kind", std::string("device_memory_profile")}},
+                        "started_unix_ns DESC NULLS LAST, path DESC, capture_id DESC")) {
     const std::string path = row.Text("path");
     const std::string host = row.Text("host");
     const std::string folder = path.substr(0, path.rfind('/') + 1);
@@ -33,14 +33,15 @@ std::optional<Found> FindProfile(Database& database, const ReportCapture& captur
 
 }  // namespace
 
-std::optional<ReportProfile> ReadReportProfile(Database& database, const ReportCapture& capture) {
+std::optional<ReportProfile> ReadReportProfile(schema::Database& database,
+                                               const ReportCapture& capture) {
   const std::optional<Found> found = FindProfile(database, capture);
   if (!found) return std::nullopt;
   ReportProfile profile;
   profile.path = found->path;
-  for (const Record& row :
-       ReadView(database, "profile_lines", {{"capture_id", found->capture_id}},
-                "bytes DESC NULLS LAST, source_file, source_line, function_name, device, kind")) {
+  for (const schema::Record& row : schema::ReadView(
+           database, "profile_lines", {{"capture_id", found->capture_id}},
+           "bytes DESC NULLS LAST, source_file, source_line, function_name, device, kind")) {
     ReportProfileLine line{.kind = row.Text("kind"),
                            .device = row.Text("device"),
                            .source_file = row.Text("source_file"),
@@ -60,4 +61,4 @@ std::optional<ReportProfile> ReadReportProfile(Database& database, const ReportC
   return profile;
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::cli

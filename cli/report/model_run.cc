@@ -6,7 +6,7 @@
 #include "cli/report/model.h"
 #include "schema/query.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 namespace {
 
 // "outputs of jit_f execution 3" -> "outputs of jit_f execution", 3. Without a number at the end:
@@ -57,11 +57,11 @@ std::vector<ReportLiveGroup> UniteExecutions(const std::vector<ReportLiveGroup>&
   return out;
 }
 
-ReportLiveGroup LiveGroup(const Record& row) {
+ReportLiveGroup LiveGroup(const schema::Record& row) {
   return {row.Text("origin"), row.Integer("bytes"), row.Integer("count")};
 }
 
-ReportDevice Device(const Record& row) {
+ReportDevice Device(const schema::Record& row) {
   return {.device_id = row.MaybeInteger("device_id"),
           .ordinal = row.MaybeInteger("device"),
           .kind = row.Text("device_kind"),
@@ -72,7 +72,7 @@ ReportDevice Device(const Record& row) {
           .capture_peak_bytes = row.MaybeInteger("capture_peak_bytes")};
 }
 
-void AddExecution(const Record& row, ReportDevice* device) {
+void AddExecution(const schema::Record& row, ReportDevice* device) {
   ++device->execution_count;
   if (row.Flag("failed")) {
     ++device->failed_count;
@@ -104,10 +104,11 @@ size_t ChooseDevice(const std::vector<ReportDevice>& devices) {
 
 }  // namespace
 
-std::optional<ReportRun> ReadReportRun(Database& database, const ReportPlan& plan) {
+std::optional<ReportRun> ReadReportRun(schema::Database& database, const ReportPlan& plan) {
   ReportRun run;
-  for (const Record& row : ReadView(database, "module_runs", {{"module_id", plan.module_id}},
-                                    "device, device_id, start_ns, execution_id")) {
+  for (const schema::Record& row :
+       schema::ReadView(database, "module_runs", {{"module_id", plan.module_id}},
+                        "device, device_id, start_ns, execution_id")) {
     if (run.devices.empty() || run.devices.back().device_id != row.MaybeInteger("device_id"))
       run.devices.push_back(Device(row));
     AddExecution(row, &run.devices.back());
@@ -116,29 +117,29 @@ std::optional<ReportRun> ReadReportRun(Database& database, const ReportPlan& pla
   run.shown = ChooseDevice(run.devices);
   const ReportDevice& device = run.devices[run.shown];
   std::vector<ReportLiveGroup> live;
-  for (const Record& row :
-       ReadView(database, "live_at_start", {{"execution_id", *device.last_execution_id}}))
+  for (const schema::Record& row :
+       schema::ReadView(database, "live_at_start", {{"execution_id", *device.last_execution_id}}))
     live.push_back(LiveGroup(row));
   run.live = UniteExecutions(live);
   if (!device.device_id) return run;
-  for (const Record& row :
-       ReadView(database, "launch_gap_events",
-                {{"device_id", *device.device_id}, {"module_id", plan.module_id}}, "position")) {
+  for (const schema::Record& row : schema::ReadView(
+           database, "launch_gap_events",
+           {{"device_id", *device.device_id}, {"module_id", plan.module_id}}, "position")) {
     const int64_t count = row.Integer("count");
     run.between.push_back(row.Text("event") + (count > 1 ? fmt::format(" × {}", count) : ""));
   }
   return run;
 }
 
-std::vector<ReportAllocator> ReadReportAllocators(Database& database, int64_t capture_id) {
+std::vector<ReportAllocator> ReadReportAllocators(schema::Database& database, int64_t capture_id) {
   std::vector<ReportAllocator> allocators;
   std::map<int64_t, std::vector<ReportLiveGroup>> live;
-  for (const Record& row :
-       ReadView(database, "live_at_end", {{"capture_id", capture_id}}, "bytes DESC, origin")) {
+  for (const schema::Record& row : schema::ReadView(
+           database, "live_at_end", {{"capture_id", capture_id}}, "bytes DESC, origin")) {
     live[row.Integer("allocator_id")].push_back(LiveGroup(row));
   }
-  for (const Record& row :
-       ReadView(database, "allocators", {{"capture_id", capture_id}}, "name, allocator_id")) {
+  for (const schema::Record& row : schema::ReadView(
+           database, "allocators", {{"capture_id", capture_id}}, "name, allocator_id")) {
     allocators.push_back({.name = row.Text("name"),
                           .capacity_bytes = row.MaybeInteger("capacity_bytes"),
                           .capture_peak_bytes = row.MaybeInteger("capture_peak_bytes"),
@@ -149,4 +150,4 @@ std::vector<ReportAllocator> ReadReportAllocators(Database& database, int64_t ca
   return allocators;
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::cli

@@ -6,7 +6,7 @@
 
 #include "render/units.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 namespace {
 
 constexpr size_t kMinWidth = 80;
@@ -27,31 +27,32 @@ void ReportPage::Line(std::string_view text) {
 }
 
 void ReportPage::Spread(const std::string& left, const std::string& right,
-                        std::optional<Style> style) {
-  const size_t room = width_ - DisplayWidth(right) - (right.empty() ? 0 : 2);
-  const std::string cut = Truncate(left, room);
-  std::string line = style ? Paint(*style, cut, color_) : cut;
+                        std::optional<render::Style> style) {
+  const size_t room = width_ - render::DisplayWidth(right) - (right.empty() ? 0 : 2);
+  const std::string cut = render::Truncate(left, room);
+  std::string line = style ? render::Paint(*style, cut, color_) : cut;
   if (!right.empty()) {
-    line += std::string(width_ - DisplayWidth(cut) - DisplayWidth(right), ' ');
-    line += Paint(Style::kDim, right, color_);
+    line += std::string(width_ - render::DisplayWidth(cut) - render::DisplayWidth(right), ' ');
+    line += render::Paint(render::Style::kDim, right, color_);
   }
   Line(line);
 }
 
 void ReportPage::Section(const std::string& title, const std::string& right) {
   Line("");
-  Spread(title, right, Style::kBold);
+  Spread(title, right, render::Style::kBold);
 }
 
 void ReportPage::Indented(const std::string& text, size_t indent) {
-  for (const std::string& part : Wrap(text, width_ - indent)) Line(std::string(indent, ' ') + part);
+  for (const std::string& part : render::Wrap(text, width_ - indent))
+    Line(std::string(indent, ' ') + part);
 }
 
 void ReportPage::BarLine(const std::string& name, const std::string& size, const std::string& words,
                          size_t words_width, double part, double whole) {
-  std::string line = "  " + PadRight(name, 12) + PadLeft(size, 10) + "   " +
-                     PadRight(Truncate(words, words_width), words_width) + " ";
-  if (whole > 0) line += Bar(part, whole, width_ - DisplayWidth(line) - 1);
+  std::string line = "  " + render::PadRight(name, 12) + render::PadLeft(size, 10) + "   " +
+                     render::PadRight(render::Truncate(words, words_width), words_width) + " ";
+  if (whole > 0) line += render::Bar(part, whole, width_ - render::DisplayWidth(line) - 1);
   Line(line);
 }
 
@@ -65,38 +66,39 @@ void ReportPage::Buffers(const std::vector<ReportGroup>& groups, size_t listed,
   for (size_t i = 0; i < listed; ++i) {
     const ReportGroup& g = groups[i];
     const bool padded = g.padding_bytes.value_or(0) > 0;
-    rows.push_back({HumanBytes(g.bytes), padded ? HumanBytes(*g.padding_bytes) : "",
-                    fmt::format("{} × {}", g.count, g.shape.empty() ? "(no shape)" : Safe(g.shape)),
-                    g.role + (g.rematerialized ? " remat" : ""), Safe(ShortOp(g.op_name)),
-                    Safe(Place(g.source_file, g.source_line, g.function_name))});
-    shape_width = std::max(shape_width, DisplayWidth(rows.back().shape));
-    line_width = std::max(line_width, DisplayWidth(rows.back().line));
+    rows.push_back(
+        {render::HumanBytes(g.bytes), padded ? render::HumanBytes(*g.padding_bytes) : "",
+         fmt::format("{} × {}", g.count, g.shape.empty() ? "(no shape)" : render::Safe(g.shape)),
+         g.role + (g.rematerialized ? " remat" : ""), render::Safe(render::ShortOp(g.op_name)),
+         render::Safe(render::Place(g.source_file, g.source_line, g.function_name))});
+    shape_width = std::max(shape_width, render::DisplayWidth(rows.back().shape));
+    line_width = std::max(line_width, render::DisplayWidth(rows.back().line));
     if (padded) padding_width = 10;
     if (!g.role.empty())
-      role_width = std::max({role_width, size_t{8}, DisplayWidth(rows.back().role)});
+      role_width = std::max({role_width, size_t{8}, render::DisplayWidth(rows.back().role)});
   }
   shape_width = std::min(shape_width, width_ * shape_percent / 100);
   line_width = std::min(line_width, width_ * line_percent / 100);
   const size_t role_room = role_width == 0 ? 0 : role_width + 1;
   const size_t op_width = width_ - 13 - padding_width - shape_width - role_room - line_width;
   for (const Cells& row : rows) {
-    std::string line = PadLeft(row.bytes, 9);
-    if (padding_width > 0) line += PadLeft(row.padding, padding_width);
-    line += "  " + PadRight(Truncate(row.shape, shape_width), shape_width) + " ";
-    if (role_room > 0) line += PadRight(row.role, role_width) + " ";
-    line +=
-        PadRight(TruncateFront(row.op, op_width), op_width) + " " + Truncate(row.line, line_width);
-    Line(&row == &rows.front() ? Paint(Style::kDim, line, color_) : line);
+    std::string line = render::PadLeft(row.bytes, 9);
+    if (padding_width > 0) line += render::PadLeft(row.padding, padding_width);
+    line += "  " + render::PadRight(render::Truncate(row.shape, shape_width), shape_width) + " ";
+    if (role_room > 0) line += render::PadRight(row.role, role_width) + " ";
+    line += render::PadRight(render::TruncateFront(row.op, op_width), op_width) + " " +
+            render::Truncate(row.line, line_width);
+    Line(&row == &rows.front() ? render::Paint(render::Style::kDim, line, color_) : line);
   }
 }
 
 void ReportPage::Live(const std::vector<ReportLiveGroup>& groups, size_t most) {
   for (size_t i = 0; i < std::min(groups.size(), most); ++i) {
     const ReportLiveGroup& live = groups[i];
-    Line(Truncate(PadLeft(HumanBytes(live.bytes), 14) + "  " +
-                      (live.count > 1 ? fmt::format("{} × ", live.count) : "") +
-                      Safe(live.origin.empty() ? "unknown" : live.origin),
-                  width_));
+    Line(render::Truncate(render::PadLeft(render::HumanBytes(live.bytes), 14) + "  " +
+                              (live.count > 1 ? fmt::format("{} × ", live.count) : "") +
+                              render::Safe(live.origin.empty() ? "unknown" : live.origin),
+                          width_));
   }
 }
 
@@ -106,4 +108,4 @@ bool ReportPage::WantsDetail() const {
                      [](const ReportFinding& f) { return f.severity != "info"; });
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::cli

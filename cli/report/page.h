@@ -13,7 +13,7 @@
 #include "render/terminal.h"
 #include "render/words.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 
 // A section is a class derived from this, in a file of its own, with the function below that writes
 // it. All write to one text.
@@ -28,7 +28,7 @@ class ReportPage {
   void Line(std::string_view text);  // Without the spaces at its end.
   // `left`, and `right` at the right edge of the page; `style` for the left part.
   void Spread(const std::string& left, const std::string& right,
-              std::optional<Style> style = std::nullopt);
+              std::optional<render::Style> style = std::nullopt);
   void Section(const std::string& title, const std::string& right);
   // Wrapped, each line `indent` columns in.
   void Indented(const std::string& text, size_t indent);
@@ -66,6 +66,6 @@ void WriteErrorLogSection(const ReportPage& page);  // What the error logs say, 
 void WriteAllocatorsSection(const ReportPage& page);  // The allocators, where there is no run.
 void WriteProfileSection(const ReportPage& page);     // Who holds the memory. Requires a profile.
 
-}  // namespace oomdb
+}  // namespace oomdb::cli
 
 #endif  // OOMDB_CLI_REPORT_PAGE_H_

@@ -5,7 +5,7 @@
 #include "cli/report/page.h"
 #include "render/units.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 namespace {
 
 constexpr size_t kPlanWords = 40;
@@ -30,25 +30,25 @@ class PlanSection : ReportPage {
     const ReportPlan& plan = *report_.plan;
     std::string words =
         fmt::format("{}, of them {} donated", plan.parameter_count, plan.donated_parameter_count);
-    if (plan.donated_bytes > 0) words += " (" + HumanBytes(plan.donated_bytes) + ")";
-    PlanLine("parameters", HumanBytes(plan.parameter_bytes), words,
+    if (plan.donated_bytes > 0) words += " (" + render::HumanBytes(plan.donated_bytes) + ")";
+    PlanLine("parameters", render::HumanBytes(plan.parameter_bytes), words,
              static_cast<double>(plan.parameter_bytes), whole);
-    PlanLine("outputs", HumanBytes(plan.output_bytes), "not aliased to a parameter",
+    PlanLine("outputs", render::HumanBytes(plan.output_bytes), "not aliased to a parameter",
              static_cast<double>(plan.output_bytes), whole);
     if (plan.constant_bytes > 0) {
-      PlanLine("constants", HumanBytes(plan.constant_bytes), "",
+      PlanLine("constants", render::HumanBytes(plan.constant_bytes), "",
                static_cast<double>(plan.constant_bytes), whole);
     }
-    words = plan.heap_peak_bytes ? "heap peak " + HumanBytes(*plan.heap_peak_bytes)
+    words = plan.heap_peak_bytes ? "heap peak " + render::HumanBytes(*plan.heap_peak_bytes)
                                  : "no heap trace: the peak is the plan";
     if (plan.temp_bytes == 0) words = "";
-    PlanLine("temps", HumanBytes(plan.temp_bytes), words, static_cast<double>(plan.temp_bytes),
-             whole);
+    PlanLine("temps", render::HumanBytes(plan.temp_bytes), words,
+             static_cast<double>(plan.temp_bytes), whole);
   }
 
   void Plan() {
     const ReportPlan& plan = *report_.plan;
-    Section("PLAN  " + Safe(plan.Label()), plan.has_plan ? "read" : "");
+    Section("PLAN  " + render::Safe(plan.Label()), plan.has_plan ? "read" : "");
     if (!plan.has_plan)
       return Line("  the capture holds no HLO proto of this module: its plan is unknown");
     const double whole =
@@ -59,24 +59,24 @@ class PlanSection : ReportPage {
       Line("  parameters, outputs and temps: unknown; only their sum is known");
     }
     for (const ReportSpace& space : plan.other_spaces) {
-      PlanLine(Safe(space.name), HumanBytes(space.bytes),
+      PlanLine(render::Safe(space.name), render::HumanBytes(space.bytes),
                fmt::format("memory space {}", space.memory_space), 0, 0);
     }
-    PlanLine("total", HumanBytes(plan.plan_bytes), "what must fit beside everything else",
+    PlanLine("total", render::HumanBytes(plan.plan_bytes), "what must fit beside everything else",
              static_cast<double>(plan.plan_bytes), whole);
     if (plan.capacity_bytes) {
       std::string words = plan.capacity_evidence + ": ";
       if (plan.memory_bytes && *plan.memory_bytes > 0 && plan.capacity_source != "device memory") {
         words += fmt::format("{} of the device's {}",
-                             HumanPercent(*plan.capacity_bytes, *plan.memory_bytes),
-                             HumanBytes(*plan.memory_bytes));
+                             render::HumanPercent(*plan.capacity_bytes, *plan.memory_bytes),
+                             render::HumanBytes(*plan.memory_bytes));
       } else {
         words += plan.capacity_source;
       }
-      std::string line = "  " + PadRight("capacity", 12) +
-                         PadLeft(HumanBytes(*plan.capacity_bytes), 10) + "   " +
-                         PadRight(Truncate(words, kPlanWords), kPlanWords) + " ";
-      const size_t room = width_ - DisplayWidth(line) - 1;
+      std::string line = "  " + render::PadRight("capacity", 12) +
+                         render::PadLeft(render::HumanBytes(*plan.capacity_bytes), 10) + "   " +
+                         render::PadRight(render::Truncate(words, kPlanWords), kPlanWords) + " ";
+      const size_t room = width_ - render::DisplayWidth(line) - 1;
       const auto at = static_cast<size_t>(static_cast<double>(*plan.capacity_bytes) / whole *
                                           static_cast<double>(room));
       for (size_t i = 1; i < std::max<size_t>(at, 1); ++i) line += "─";
@@ -92,9 +92,9 @@ class PlanSection : ReportPage {
     std::string roles;
     for (const ReportRole& role : plan.roles) {
       roles += fmt::format("{}{} {}", roles.empty() ? "" : "  ", role.role,
-                           HumanPercent(role.bytes, plan.heap_peak_bytes.value_or(0)));
+                           render::HumanPercent(role.bytes, plan.heap_peak_bytes.value_or(0)));
     }
-    Section(plan.heap_peak_bytes ? "AT THE HEAP PEAK  " + HumanBytes(plan.peak_bytes)
+    Section(plan.heap_peak_bytes ? "AT THE HEAP PEAK  " + render::HumanBytes(plan.peak_bytes)
                                  : "ALL OF THE PLAN",
             roles.empty() ? "read" : "temps by role: " + roles + "  inferred");
     const size_t listed =
@@ -106,9 +106,9 @@ class PlanSection : ReportPage {
       bytes += plan.groups[i].bytes;
       buffers += plan.groups[i].count;
     }
-    Line(PadLeft(HumanBytes(bytes), 9) +
-         fmt::format("  {} more in {} (--top {})", Plural(buffers, "buffer"),
-                     Plural(static_cast<int64_t>(plan.groups.size() - listed), "group"),
+    Line(render::PadLeft(render::HumanBytes(bytes), 9) +
+         fmt::format("  {} more in {} (--top {})", render::Plural(buffers, "buffer"),
+                     render::Plural(static_cast<int64_t>(plan.groups.size() - listed), "group"),
                      plan.groups.size()));
   }
 };
@@ -117,4 +117,4 @@ class PlanSection : ReportPage {
 
 void WritePlanSection(const ReportPage& page) { PlanSection(page).Write(); }
 
-}  // namespace oomdb
+}  // namespace oomdb::cli

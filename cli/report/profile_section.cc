@@ -7,7 +7,7 @@
 #include "cli/report/page.h"
 #include "render/units.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 namespace {
 
 constexpr size_t kLines = 10;
@@ -18,33 +18,35 @@ class ProfileSection : ReportPage {
 
   void Write() {
     Section("WHO HOLDS THE MEMORY, BY PYTHON LINE", "measured");
-    Line(fmt::format("  {} in {}, as of {}", HumanBytes(profile_.buffer_bytes),
-                     Plural(profile_.buffer_count, "buffer"),
-                     Safe(std::filesystem::path(profile_.path).filename().string())));
+    Line(fmt::format("  {} in {}, as of {}", render::HumanBytes(profile_.buffer_bytes),
+                     render::Plural(profile_.buffer_count, "buffer"),
+                     render::Safe(std::filesystem::path(profile_.path).filename().string())));
     const size_t listed = std::min(profile_.lines.size(), Top(kLines));
     std::set<std::string> devices;
     for (size_t i = 0; i < listed; ++i) devices.insert(profile_.lines[i].device);
     for (size_t i = 0; i < listed; ++i) {
       const ReportProfileLine& line = profile_.lines[i];
-      std::string text = PadLeft(BytesOrDash(line.bytes), 14) + "  " +
-                         PadLeft(Plural(line.count, "buffer"), 12) + "  ";
-      const std::string place = Place(line.source_file, line.source_line, line.function_name);
-      text += place.empty() ? "no line outside installed packages" : Safe(place);
-      if (devices.size() > 1 && !line.device.empty()) text += " · " + Safe(line.device);
-      Line(Truncate(text, width_));
+      std::string text = render::PadLeft(render::BytesOrDash(line.bytes), 14) + "  " +
+                         render::PadLeft(render::Plural(line.count, "buffer"), 12) + "  ";
+      const std::string place =
+          render::Place(line.source_file, line.source_line, line.function_name);
+      text += place.empty() ? "no line outside installed packages" : render::Safe(place);
+      if (devices.size() > 1 && !line.device.empty()) text += " · " + render::Safe(line.device);
+      Line(render::Truncate(text, width_));
     }
     if (listed < profile_.lines.size()) {
       int64_t bytes = 0;
       for (size_t i = listed; i < profile_.lines.size(); ++i)
         bytes += profile_.lines[i].bytes.value_or(0);
       const auto left = static_cast<int64_t>(profile_.lines.size() - listed);
-      Line(PadLeft(HumanBytes(bytes), 14) + fmt::format("  {} more (--top)", Plural(left, "line")));
+      Line(render::PadLeft(render::HumanBytes(bytes), 14) +
+           fmt::format("  {} more (--top)", render::Plural(left, "line")));
     }
     if (profile_.executable_count > 0) {
-      std::string text = "  and " + Plural(profile_.executable_count, "executable");
+      std::string text = "  and " + render::Plural(profile_.executable_count, "executable");
       // Backends that can't tell say 0.
       if (profile_.executable_bytes.value_or(0) > 0)
-        text += fmt::format(", {} of code", HumanBytes(*profile_.executable_bytes));
+        text += fmt::format(", {} of code", render::HumanBytes(*profile_.executable_bytes));
       Line(text);
     }
   }
@@ -57,4 +59,4 @@ class ProfileSection : ReportPage {
 
 void WriteProfileSection(const ReportPage& page) { ProfileSection(page).Write(); }
 
-}  // namespace oomdb
+}  // namespace oomdb::cli

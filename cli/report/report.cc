@@ -17,7 +17,7 @@
 #include "queries/materialize.h"
 #include "render/terminal.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 namespace {
 
 struct Options {
@@ -110,15 +110,17 @@ void Check(const Options& options) {
 ExitCode Run(const Options& options) {
   Check(options);
   ExitCode exit_code = ExitCode::kClean;
-  const ByteObserver standard_input = options.tee ? PassThrough(options.paths) : ByteObserver();
-  Database database =
+  const ingest::ByteObserver standard_input =
+      options.tee ? PassThrough(options.paths) : ingest::ByteObserver();
+  schema::Database database =
       OpenCaptures(options.paths, options.database, ReadSettingOptions(options.settings), exit_code,
                    std::nullopt, standard_input);
-  MaterializeRules(database, Catalogue::Get());
+  queries::MaterializeRules(database, queries::Catalogue::Get());
   const Report report = ReadReport(database, options.scope);
 
   const bool to_file = !options.output.file.empty();
-  const Terminal terminal = DescribeTerminal(1, ParseColorMode(options.output.color));
+  const render::Terminal terminal =
+      render::DescribeTerminal(1, render::ParseColorMode(options.output.color));
   ReportStyle style;
   style.width = to_file ? 100 : std::min<size_t>(terminal.width, 120);
   style.color = terminal.color && !to_file;
@@ -182,4 +184,4 @@ void RegisterReport(Verbs& verbs, ExitCode& exit_code) {
   verb.Run([options, &exit_code] { exit_code = Run(*options); });
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::cli

@@ -5,7 +5,7 @@
 #include "cli/report/page.h"
 #include "render/units.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 namespace {
 
 constexpr size_t kMaxDevices = 8;
@@ -40,26 +40,27 @@ class RunSection : ReportPage {
   }
 
   void RunLine(const std::string& what, const std::string& size, const std::string& words) {
-    const std::string line = "  " + PadRight(what, 34) + PadLeft(size, 10) + "   " + words;
-    Line(Truncate(line, width_));
+    const std::string line =
+        "  " + render::PadRight(what, 34) + render::PadLeft(size, 10) + "   " + words;
+    Line(render::Truncate(line, width_));
   }
 
   void Run() {
     const ReportRun& run = *report_.run;
     const ReportDevice& device = run.devices[run.shown];
-    const std::string kind = Upper(device.kind);
+    const std::string kind = render::Upper(device.kind);
     std::string name =
         kind.empty() ? "" : kind + (device.ordinal ? fmt::format(" {}", *device.ordinal) : "");
-    Section("RUN  " + Safe(report_.plan->Label()) + (name.empty() ? "" : " on " + name),
+    Section("RUN  " + render::Safe(report_.plan->Label()) + (name.empty() ? "" : " on " + name),
             shown().has_allocators ? "measured" : "");
     if (run.devices.size() > 1) Devices();
     const auto& starts = device.in_use_at_starts;
     RunLine("executions", std::to_string(device.execution_count), LaunchWords(device));
     if (!starts.empty()) {
       RunLine(fmt::format("in use at the start of {}", starts.size() == 1 ? "it" : "the first"),
-              HumanBytes(starts.front()), "");
+              render::HumanBytes(starts.front()), "");
       if (starts.size() > 1)
-        RunLine("                    of the last", HumanBytes(starts.back()),
+        RunLine("                    of the last", render::HumanBytes(starts.back()),
                 Staircase(starts, 40));
     } else {
       RunLine("in use at the starts", "–", "no allocator events in the capture");
@@ -67,24 +68,24 @@ class RunSection : ReportPage {
     if (device.capture_peak_bytes) {
       std::string words;
       if (device.capacity_bytes) {
-        words = fmt::format("of {}", HumanBytes(*device.capacity_bytes));
+        words = fmt::format("of {}", render::HumanBytes(*device.capacity_bytes));
         if (device.memory_bytes && *device.memory_bytes > 0 &&
             *device.memory_bytes != *device.capacity_bytes) {
           words += fmt::format(" ({} of the device's {})",
-                               HumanPercent(*device.capacity_bytes, *device.memory_bytes),
-                               HumanBytes(*device.memory_bytes));
+                               render::HumanPercent(*device.capacity_bytes, *device.memory_bytes),
+                               render::HumanBytes(*device.memory_bytes));
         }
       }
-      RunLine("peak in the capture", HumanBytes(*device.capture_peak_bytes), words);
+      RunLine("peak in the capture", render::HumanBytes(*device.capture_peak_bytes), words);
       if (device.peak_bytes && *device.peak_bytes > *device.capture_peak_bytes) {
-        RunLine("peak before it began", HumanBytes(*device.peak_bytes),
+        RunLine("peak before it began", render::HumanBytes(*device.peak_bytes),
                 "start-up, compiling, tuning");
       }
     }
     if (device.wait_count > 0) {
-      RunLine(
-          "waits for memory", std::to_string(device.wait_count),
-          "the longest " + HumanNanoseconds(device.longest_wait_ns) + ", " + device.wait_evidence);
+      RunLine("waits for memory", std::to_string(device.wait_count),
+              "the longest " + render::HumanNanoseconds(device.longest_wait_ns) + ", " +
+                  device.wait_evidence);
     }
     if (!run.live.empty()) {
       Line("  live at the start of the last one, by origin");
@@ -92,18 +93,19 @@ class RunSection : ReportPage {
       if (run.live.size() > kMaxLive) {
         int64_t bytes = 0;
         for (size_t i = kMaxLive; i < run.live.size(); ++i) bytes += run.live[i].bytes;
-        Line(PadLeft(HumanBytes(bytes), 14) +
-             fmt::format("  {} more",
-                         Plural(static_cast<int64_t>(run.live.size() - kMaxLive), "origin")));
+        Line(render::PadLeft(render::HumanBytes(bytes), 14) +
+             fmt::format(
+                 "  {} more",
+                 render::Plural(static_cast<int64_t>(run.live.size() - kMaxLive), "origin")));
       }
     }
     if (!run.between.empty() && WantsDetail()) {
       std::string events;
       for (size_t i = 0; i < std::min(run.between.size(), kMaxBetween); ++i)
-        events += (i == 0 ? "" : " · ") + Safe(run.between[i]);
+        events += (i == 0 ? "" : " · ") + render::Safe(run.between[i]);
       bool first = true;
-      for (const std::string& part : Wrap(events, width_ - 32)) {
-        Line(PadRight(first ? "  between the last two" : "", 32) + part);
+      for (const std::string& part : render::Wrap(events, width_ - 32)) {
+        Line(render::PadRight(first ? "  between the last two" : "", 32) + part);
         first = false;
       }
     }
@@ -122,20 +124,21 @@ class RunSection : ReportPage {
 
   void Devices() {
     const ReportRun& run = *report_.run;
-    Line(Paint(
-        Style::kDim,
+    Line(render::Paint(
+        render::Style::kDim,
         "  device   executions  failed  first start   last start         peak     capacity  waits",
         color_));
     for (size_t i = 0; i < std::min(run.devices.size(), kMaxDevices); ++i) {
       const ReportDevice& d = run.devices[i];
       const auto& starts = d.in_use_at_starts;
-      Line(fmt::format("{}{}{:>11}{:>8}{}{}{}{}{:>7}", i == run.shown ? "▸ " : "  ",
-                       PadRight(d.ordinal ? std::to_string(*d.ordinal) : "–", 8), d.execution_count,
-                       d.failed_count,
-                       PadLeft(starts.empty() ? "–" : HumanBytes(starts.front()), 13),
-                       PadLeft(starts.empty() ? "–" : HumanBytes(starts.back()), 13),
-                       PadLeft(BytesOrDash(d.capture_peak_bytes), 13),
-                       PadLeft(BytesOrDash(d.capacity_bytes), 13), d.wait_count));
+      Line(fmt::format(
+          "{}{}{:>11}{:>8}{}{}{}{}{:>7}", i == run.shown ? "▸ " : "  ",
+          render::PadRight(d.ordinal ? std::to_string(*d.ordinal) : "–", 8), d.execution_count,
+          d.failed_count,
+          render::PadLeft(starts.empty() ? "–" : render::HumanBytes(starts.front()), 13),
+          render::PadLeft(starts.empty() ? "–" : render::HumanBytes(starts.back()), 13),
+          render::PadLeft(render::BytesOrDash(d.capture_peak_bytes), 13),
+          render::PadLeft(render::BytesOrDash(d.capacity_bytes), 13), d.wait_count));
     }
     if (run.devices.size() > kMaxDevices)
       Line(fmt::format("  … {} more devices", run.devices.size() - kMaxDevices));
@@ -146,4 +149,4 @@ class RunSection : ReportPage {
 
 void WriteRunSection(const ReportPage& page) { RunSection(page).Write(); }
 
-}  // namespace oomdb
+}  // namespace oomdb::cli

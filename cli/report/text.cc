@@ -3,7 +3,7 @@
 #include "cli/report/page.h"
 #include "render/terminal.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 
 std::string ReportText(const Report& report, const ReportStyle& style) {
   std::string out;
@@ -17,10 +17,10 @@ std::string ReportText(const Report& report, const ReportStyle& style) {
   if (report.profile) WriteProfileSection(page);
   out += '\n';
   for (size_t i = 0; i < style.next.size(); ++i) {
-    out += (i == 0 ? Paint(Style::kBold, "next", style.color) + "  " : "      ") +
-           Sanitize(style.next[i]) + '\n';
+    out += (i == 0 ? render::Paint(render::Style::kBold, "next", style.color) + "  " : "      ") +
+           render::Sanitize(style.next[i]) + '\n';
   }
   return out;
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::cli

@@ -8,7 +8,7 @@
 
 #include "cli/report/model.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 
 struct ReportStyle {
   size_t width = 100;  // Columns; at least 80 are used.
@@ -29,6 +29,6 @@ std::string ReportMarkdown(const Report& report, const ReportStyle& style);
 // One JSON object: the same facts under stable keys, exact, the evidence word beside every number.
 std::string ReportJson(const Report& report);
 
-}  // namespace oomdb
+}  // namespace oomdb::cli
 
 #endif  // OOMDB_CLI_REPORT_TEXT_H_

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <set>
 
-namespace oomdb {
+namespace oomdb::cli {
 namespace {
 
 // Solves the normal equations of the terms x^power by elimination; x is scaled to 1 before, so that
@@ -100,4 +100,4 @@ std::optional<double> CrossesAbove(const SweepFit& fit, double from, double limi
   return high;
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::cli

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace oomdb {
+namespace oomdb::cli {
 
 struct FitPoint {
   double x = 0;
@@ -35,6 +35,6 @@ std::optional<SweepFit> FitSweep(const std::vector<FitPoint>& points);
 // or never does.
 std::optional<double> CrossesAbove(const SweepFit& fit, double from, double limit);
 
-}  // namespace oomdb
+}  // namespace oomdb::cli
 
 #endif  // OOMDB_CLI_SWEEP_FIT_H_

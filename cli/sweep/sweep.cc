@@ -24,7 +24,7 @@
 #include "render/words.h"
 #include "schema/query.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 namespace {
 
 constexpr size_t kPlotWidth = 50;
@@ -87,9 +87,9 @@ void Finish(Curve& curve) {
   }
 }
 
-std::vector<Curve> ReadCurves(const std::vector<Record>& rows, const std::string& module) {
+std::vector<Curve> ReadCurves(const std::vector<schema::Record>& rows, const std::string& module) {
   std::map<std::string, Curve> curves;
-  for (const Record& row : rows) {
+  for (const schema::Record& row : rows) {
     if (row.Text("module_name") != module) continue;
     Curve& curve = curves[row.Text("other_labels")];
     curve.other_labels = row.Text("other_labels");
@@ -115,20 +115,21 @@ std::vector<Curve> ReadCurves(const std::vector<Record>& rows, const std::string
 }
 
 // The module that was asked for, else the largest of those that most runs have.
-std::string ChooseModule(Database& database, const std::vector<Record>& points,
+std::string ChooseModule(schema::Database& database, const std::vector<schema::Record>& points,
                          const Options& options) {
   struct Extent {
     int64_t runs = 0, plan_bytes = 0;
   };
   std::map<std::string, Extent> modules;
-  for (const Record& point : points) {
+  for (const schema::Record& point : points) {
     Extent& module = modules[point.Text("module_name")];
     ++module.runs;
     module.plan_bytes = std::max(module.plan_bytes, point.Integer("plan_bytes"));
   }
   if (modules.empty()) {
     std::vector<std::string> labels;
-    for (const Record& row : ReadView(database, "run_labels")) labels.push_back(row.Text("name"));
+    for (const schema::Record& row : schema::ReadView(database, "run_labels"))
+      labels.push_back(row.Text("name"));
     throw Error(fmt::format("no run has the label {}{}; oomdb ingest --label {}=… sets it",
                             options.label, DidYouMean(options.label, labels), options.label),
                 ExitCode::kUsage);
@@ -155,11 +156,15 @@ std::string Short(double number) { return fmt::format("{:.3g}", number); }
 
 class Page {
  public:
-  Page(std::ostream& out, const Options& options, std::string module, const TableOptions& look)
-      : out_(out), label_(Safe(options.label)), module_(Safe(module)), look_(look) {}
+  Page(std::ostream& out, const Options& options, std::string module,
+       const render::TableOptions& look)
+      : out_(out),
+        label_(render::Safe(options.label)),
+        module_(render::Safe(module)),
+        look_(look) {}
 
   void Write(const Curve& curve) {
-    out_ << Paint(Style::kBold, Sentence(curve), look_.color) << "\n\n";
+    out_ << render::Paint(render::Style::kBold, Sentence(curve), look_.color) << "\n\n";
     WritePoints(curve);
     WritePlot(curve);
     out_ << "\n";
@@ -172,7 +177,7 @@ class Page {
                        [](const Point& point) { return point.kink; });
   }
 
-  std::string Named(const Point& point) const { return label_ + "=" + Safe(point.label); }
+  std::string Named(const Point& point) const { return label_ + "=" + render::Safe(point.label); }
 
   std::string Sentence(const Curve& curve) const {
     const Point* fitting = nullptr;
@@ -181,41 +186,44 @@ class Page {
       if (point.fits == true) fitting = &point;
       if (point.fits == false && failing == nullptr) failing = &point;
     }
-    std::string with = Safe(curve.other_labels);
+    std::string with = render::Safe(curve.other_labels);
     if (!with.empty()) with = " (with " + with.substr(0, with.find_last_not_of(' ') + 1) + ")";
-    const std::string points = Plural(static_cast<int64_t>(curve.points.size()), "point");
+    const std::string points = render::Plural(static_cast<int64_t>(curve.points.size()), "point");
     std::string sentence;
     if (fitting == nullptr && failing == nullptr) {
       sentence = fmt::format("{} of {}; capacity unknown; set it with --capacity", points, module_);
     } else if (failing == nullptr) {
       sentence = fmt::format("{} of {} fit{}, the largest, {}, with {} of {}", points, module_,
                              curve.points.size() == 1 ? "s" : "", Named(*fitting),
-                             HumanBytes(fitting->plan_bytes), HumanBytes(*fitting->capacity_bytes));
+                             render::HumanBytes(fitting->plan_bytes),
+                             render::HumanBytes(*fitting->capacity_bytes));
     } else if (fitting == nullptr) {
-      sentence =
-          fmt::format("no {} of {} fits: {} needs {} of {}", label_, module_, Named(*failing),
-                      HumanBytes(failing->plan_bytes), HumanBytes(*failing->capacity_bytes));
+      sentence = fmt::format("no {} of {} fits: {} needs {} of {}", label_, module_,
+                             Named(*failing), render::HumanBytes(failing->plan_bytes),
+                             render::HumanBytes(*failing->capacity_bytes));
     } else {
-      sentence =
-          fmt::format("{} is the largest that fits, with {} of {}; {} needs {}", Named(*fitting),
-                      HumanBytes(fitting->plan_bytes), HumanBytes(*fitting->capacity_bytes),
-                      Named(*failing), HumanBytes(failing->plan_bytes));
+      sentence = fmt::format("{} is the largest that fits, with {} of {}; {} needs {}",
+                             Named(*fitting), render::HumanBytes(fitting->plan_bytes),
+                             render::HumanBytes(*fitting->capacity_bytes), Named(*failing),
+                             render::HumanBytes(failing->plan_bytes));
     }
     return sentence + with;
   }
 
   void WritePoints(const Curve& curve) {
-    std::vector<std::vector<Cell>> rows;
+    std::vector<std::vector<render::Cell>> rows;
     const bool kinks = HasKinks(curve);
     for (const Point& point : curve.points) {
-      rows.push_back(
-          {Safe(point.label), HumanBytes(point.plan_bytes), BytesOrDash(point.peak_bytes),
-           BytesOrDash(point.capacity_bytes),
-           !point.fits   ? "–"
-           : *point.fits ? "yes"
-                         : "no",
-           curve.fit && point.number ? HumanBytes(std::llround(curve.fit->At(*point.number))) : "–",
-           Safe(point.run)});
+      rows.push_back({render::Safe(point.label), render::HumanBytes(point.plan_bytes),
+                      render::BytesOrDash(point.peak_bytes),
+                      render::BytesOrDash(point.capacity_bytes),
+                      !point.fits   ? "–"
+                      : *point.fits ? "yes"
+                                    : "no",
+                      curve.fit && point.number
+                          ? render::HumanBytes(std::llround(curve.fit->At(*point.number)))
+                          : "–",
+                      render::Safe(point.run)});
       if (!kinks) continue;
       rows.back().emplace_back(
           point.kink ? fmt::format("{} instructions rematerialized: not in the fit", *point.remat)
@@ -224,7 +232,7 @@ class Page {
     std::vector<std::string> columns = {label_, "plan",           "peak", "capacity",
                                         "fits", "fit (inferred)", "run"};
     if (kinks) columns.emplace_back("");
-    WriteTable(out_, columns, rows, look_);
+    render::WriteTable(out_, columns, rows, look_);
   }
 
   void WritePlot(const Curve& curve) {
@@ -232,24 +240,25 @@ class Page {
     size_t width = 8;  // "capacity"
     for (const Point& point : curve.points) {
       whole = std::max(whole, static_cast<double>(point.plan_bytes));
-      width = std::max(width, DisplayWidth(Safe(point.label)));
+      width = std::max(width, render::DisplayWidth(render::Safe(point.label)));
     }
-    const bool fenced = look_.format == TableFormat::kMarkdown;
+    const bool fenced = look_.format == render::TableFormat::kMarkdown;
     out_ << (fenced ? "\n```\n" : "\n");
     for (const Point& point : curve.points) {
-      const std::string bar = Bar(static_cast<double>(point.plan_bytes), whole, kPlotWidth);
-      const Style style = point.fits == false ? Style::kRed
-                          : point.kink        ? Style::kYellow
-                                              : Style::kGreen;
-      out_ << PadLeft(Safe(point.label), width) << "  " << Paint(style, bar, look_.color) << "  "
-           << HumanBytes(point.plan_bytes) << (point.kink ? " remat" : "") << "\n";
+      const std::string bar = render::Bar(static_cast<double>(point.plan_bytes), whole, kPlotWidth);
+      const render::Style style = point.fits == false ? render::Style::kRed
+                                  : point.kink        ? render::Style::kYellow
+                                                      : render::Style::kGreen;
+      out_ << render::PadLeft(render::Safe(point.label), width) << "  "
+           << render::Paint(style, bar, look_.color) << "  " << render::HumanBytes(point.plan_bytes)
+           << (point.kink ? " remat" : "") << "\n";
     }
     if (curve.capacity_bytes) {
       const auto at = static_cast<size_t>(static_cast<double>(*curve.capacity_bytes) / whole *
                                           static_cast<double>(kPlotWidth));
-      out_ << PadLeft("capacity", width) << "  ";
+      out_ << render::PadLeft("capacity", width) << "  ";
       for (size_t i = 1; i < std::max<size_t>(at, 1); ++i) out_ << "─";
-      out_ << "┤  " << HumanBytes(*curve.capacity_bytes) << "\n";
+      out_ << "┤  " << render::HumanBytes(*curve.capacity_bytes) << "\n";
     }
     if (fenced) out_ << "```\n";
   }
@@ -262,41 +271,42 @@ class Page {
       return;
     }
     const SweepFit& fit = *curve.fit;
-    std::string terms = HumanBytes(std::llround(fit.constant));
+    std::string terms = render::HumanBytes(std::llround(fit.constant));
     if (fit.linear != 0) {
-      terms += fmt::format(" + {} × {}", HumanBytes(std::llround(fit.linear)), label_);
+      terms += fmt::format(" + {} × {}", render::HumanBytes(std::llround(fit.linear)), label_);
     }
     if (fit.quadratic != 0) {
-      terms += fmt::format(" + {} × {}²", HumanBytes(std::llround(fit.quadratic)), label_);
+      terms += fmt::format(" + {} × {}²", render::HumanBytes(std::llround(fit.quadratic)), label_);
     }
     out_ << fmt::format("plan ≈ {} (inferred: {} over {}, residual {:.2g} %)\n", terms, fit.terms,
-                        Plural(static_cast<int64_t>(curve.fitted), "point"), 100 * fit.residual);
+                        render::Plural(static_cast<int64_t>(curve.fitted), "point"),
+                        100 * fit.residual);
     if (!curve.capacity_bytes) return;
     const bool kinks = HasKinks(curve);
     if (curve.breaks_at) {
-      out_ << fmt::format("it passes {} at {}={} (inferred){}\n", HumanBytes(*curve.capacity_bytes),
-                          label_, Short(*curve.breaks_at),
-                          kinks ? "; from there on XLA must rematerialize to fit" : "");
+      out_ << fmt::format(
+          "it passes {} at {}={} (inferred){}\n", render::HumanBytes(*curve.capacity_bytes), label_,
+          Short(*curve.breaks_at), kinks ? "; from there on XLA must rematerialize to fit" : "");
     } else {
       out_ << fmt::format("it does not cross {} at any {} above the smallest (inferred)\n",
-                          HumanBytes(*curve.capacity_bytes), label_);
+                          render::HumanBytes(*curve.capacity_bytes), label_);
     }
   }
 
   std::ostream& out_;
   const std::string label_, module_;
-  const TableOptions look_;
+  const render::TableOptions look_;
 };
 
 void WriteRows(std::ostream& out, const Options& options, const std::string& module,
-               const std::vector<Curve>& curves, const TableOptions& look) {
-  TableWriter table(out,
-                    {"name", "label", "run", "module_name", "other_labels", "plan_bytes",
-                     "peak_bytes", "capacity_bytes", "fits", "remat_instruction_count", "in_fit",
-                     "fit_bytes", "fit_terms", "fit_residual", "breaks_at"},
-                    look);
+               const std::vector<Curve>& curves, const render::TableOptions& look) {
+  render::TableWriter table(out,
+                            {"name", "label", "run", "module_name", "other_labels", "plan_bytes",
+                             "peak_bytes", "capacity_bytes", "fits", "remat_instruction_count",
+                             "in_fit", "fit_bytes", "fit_terms", "fit_residual", "breaks_at"},
+                            look);
   const auto maybe = [](const auto& value) {
-    return value ? Cell(static_cast<int64_t>(*value)) : Cell();
+    return value ? render::Cell(static_cast<int64_t>(*value)) : render::Cell();
   };
   for (const Curve& curve : curves) {
     for (const Point& point : curve.points) {
@@ -304,10 +314,11 @@ void WriteRows(std::ostream& out, const Options& options, const std::string& mod
       table.AddRow({options.label, point.label, point.run, module, curve.other_labels,
                     point.plan_bytes, maybe(point.peak_bytes), maybe(point.capacity_bytes),
                     maybe(point.fits), maybe(point.remat), int64_t{on_curve && !point.kink},
-                    on_curve ? Cell(int64_t{std::llround(curve.fit->At(*point.number))}) : Cell(),
-                    curve.fit ? Cell(curve.fit->terms) : Cell(),
-                    curve.fit ? Cell(curve.fit->residual) : Cell(),
-                    curve.breaks_at ? Cell(*curve.breaks_at) : Cell()});
+                    on_curve ? render::Cell(int64_t{std::llround(curve.fit->At(*point.number))})
+                             : render::Cell(),
+                    curve.fit ? render::Cell(curve.fit->terms) : render::Cell(),
+                    curve.fit ? render::Cell(curve.fit->residual) : render::Cell(),
+                    curve.breaks_at ? render::Cell(*curve.breaks_at) : render::Cell()});
     }
   }
   table.Finish();
@@ -315,12 +326,13 @@ void WriteRows(std::ostream& out, const Options& options, const std::string& mod
 
 void Run(const Options& options, ExitCode& exit_code) {
   Output output(options.output);
-  Database database = OpenCaptures({}, RequireDatabase(options.database),
-                                   ReadSettingOptions(options.settings), exit_code);
-  const std::vector<Record> points = ReadView(database, "sweep_points", {{"name", options.label}});
+  schema::Database database = OpenCaptures({}, RequireDatabase(options.database),
+                                           ReadSettingOptions(options.settings), exit_code);
+  const std::vector<schema::Record> points =
+      schema::ReadView(database, "sweep_points", {{"name", options.label}});
   const std::string module = ChooseModule(database, points, options);
   const std::vector<Curve> curves = ReadCurves(points, module);
-  const TableOptions look = output.table_options();
+  const render::TableOptions look = output.table_options();
   if (look.for_people()) {
     Page page(output.stream(), options, module, look);
     int64_t alone = 0;
@@ -334,7 +346,7 @@ void Run(const Options& options, ExitCode& exit_code) {
       page.Write(curves[i]);
     }
     if (alone > 0) {
-      output.stream() << "left out: " << Plural(alone, "run")
+      output.stream() << "left out: " << render::Plural(alone, "run")
                       << " with other labels of their own\n";
     }
   } else {
@@ -365,4 +377,4 @@ void RegisterSweep(Verbs& verbs, ExitCode& exit_code) {
   verb.Run([options, &exit_code] { Run(*options, exit_code); });
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::cli

@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 struct Plan;  // ingest/plan/plan.h
 
@@ -216,6 +216,6 @@ class FactSink {
   virtual void Add(const ProfileSampleFact& fact) = 0;
 };
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest
 
 #endif  // OOMDB_INGEST_BASE_FACTS_H_

@@ -9,7 +9,7 @@
 #include "ingest/base/facts.h"
 #include "ingest/source/source.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 class PlanCache;
 
@@ -38,6 +38,6 @@ struct Importer {
   bool (*holds)(const Source& source, bool named) = nullptr;
 };
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest
 
 #endif  // OOMDB_INGEST_BASE_IMPORTER_H_

@@ -14,7 +14,7 @@
 #include <chrono>
 #include <cstddef>
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 enum class Phase {
   kRead,    // Bytes of the capture: opening, decompressing, hashing, reading.
@@ -79,6 +79,6 @@ class InPhase {
   Phase before_ = Phase::kOther;
 };
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest
 
 #endif  // OOMDB_INGEST_BASE_PHASES_H_

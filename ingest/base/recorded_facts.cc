@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 void RecordedFacts::Next(Kind kind) {
   for (const std::atomic<bool>* end : {stop_, quit_}) {
@@ -134,4 +134,4 @@ void RecordedFacts::Replay(FactSink& sink) const {
   }
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest

@@ -12,7 +12,7 @@
 
 #include "ingest/base/facts.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 class RecordedFacts : public FactSink {
  public:
@@ -78,6 +78,6 @@ class RecordedFacts : public FactSink {
   std::unordered_set<std::string> texts_;
 };
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest
 
 #endif  // OOMDB_INGEST_BASE_RECORDED_FACTS_H_

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <string_view>
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 enum class WireType : uint32_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
 
@@ -130,6 +130,6 @@ class WireCursor {
   bool malformed_ = false;
 };
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest
 
 #endif  // OOMDB_INGEST_BASE_WIRE_H_

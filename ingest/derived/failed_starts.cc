@@ -6,7 +6,7 @@
 
 #include "ingest/plan/plan.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 bool IsOnDevice(const PlanAllocation& allocation) {
@@ -133,4 +133,4 @@ std::vector<FailedLive> FailedStartsBuilder::Others(
   return groups;
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest

@@ -12,7 +12,7 @@
 
 #include "ingest/base/facts.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 // Live bytes of one origin.
 struct FailedLive {
@@ -61,6 +61,6 @@ class FailedStartsBuilder {
   std::map<Index, std::vector<Allocation>> allocations_;  // By allocator.
 };
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest
 
 #endif  // OOMDB_INGEST_DERIVED_FAILED_STARTS_H_

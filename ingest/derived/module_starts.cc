@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 // The lower of two middle ones.
@@ -129,4 +129,4 @@ void ModuleStartsBuilder::AddSurvivors(const std::vector<Start>& starts,
   }
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest

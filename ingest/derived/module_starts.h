@@ -12,7 +12,7 @@
 
 #include "ingest/base/facts.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 // One interval: from one start of the module to its next.
 struct StartStep {
@@ -82,6 +82,6 @@ class ModuleStartsBuilder {
   std::map<Index, std::vector<Allocation>> allocations_;  // By allocator.
 };
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest
 
 #endif  // OOMDB_INGEST_DERIVED_MODULE_STARTS_H_

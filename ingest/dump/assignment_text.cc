@@ -8,7 +8,7 @@
 #include "ingest/dump/text_plan.h"
 #include "ingest/dump/used_values.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 constexpr std::string_view kHead = "BufferAssignment:";
@@ -107,4 +107,4 @@ Plan ReadAssignmentText(std::string_view text) {
   return plan;
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest

@@ -12,13 +12,13 @@
 
 #include "ingest/plan/plan.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 bool IsAssignmentText(std::string_view text);
 
 // Lines that are cut or of another form become issues. The module's name is not in the text.
 Plan ReadAssignmentText(std::string_view text);
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest
 
 #endif  // OOMDB_INGEST_DUMP_ASSIGNMENT_TEXT_H_

@@ -17,7 +17,7 @@
 #include "ingest/source/naming.h"
 #include "ingest/source/source.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 // HloProto.buffer_assignment (proto/hlo.proto).
@@ -176,4 +176,4 @@ void ImportDump(const Dump& dump, FactSink& sink) {
   }
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest

@@ -14,7 +14,7 @@
 #include "ingest/base/facts.h"
 #include "ingest/dump/dump_folders.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 // A module of the dump, and its files to be read: the next only when the one before can't be.
 struct DumpModule {
@@ -43,6 +43,6 @@ Dump OpenDump(const DumpFolder& folder);
 // Throws Error only from `sink`: a module that can't be read is an issue.
 void ImportDump(const Dump& dump, FactSink& sink);
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest
 
 #endif  // OOMDB_INGEST_DUMP_DUMP_H_

@@ -8,7 +8,7 @@
 
 #include "ingest/source/naming.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 std::pair<std::string, std::string_view> SplitPath(std::string_view path) {
@@ -65,4 +65,4 @@ std::vector<DumpFolder> TakeDumpFolders(std::vector<std::string>& files) {
   return dumps;
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest

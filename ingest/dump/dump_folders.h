@@ -7,7 +7,7 @@
 
 #include "ingest/dump/dump_names.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 struct DumpFile {
   std::string file_name;  // In the dump's folder.
@@ -27,6 +27,6 @@ struct DumpFolder {
 // Opens nothing.
 std::vector<DumpFolder> TakeDumpFolders(std::vector<std::string>& files);
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest
 
 #endif  // OOMDB_INGEST_DUMP_DUMP_FOLDERS_H_

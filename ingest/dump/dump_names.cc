@@ -7,7 +7,7 @@
 #include "base/ascii.h"
 #include "ingest/source/naming.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 constexpr std::string_view kAssignment = "-buffer-assignment.txt";
@@ -129,4 +129,4 @@ std::optional<DumpFileName> ParseDumpFileName(std::string_view file_name) {
   return name;
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest

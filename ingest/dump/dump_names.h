@@ -16,7 +16,7 @@
 
 #include "ingest/base/facts.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 // The more a file says of a module's memory, the earlier.
 enum class DumpFileKind {
@@ -44,6 +44,6 @@ std::optional<DumpFileName> ParseDumpFileName(std::string_view file_name);
 // kUsageReport, or kOther.
 DumpFileKind TextPlanKind(std::string_view file_name);
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest
 
 #endif  // OOMDB_INGEST_DUMP_DUMP_NAMES_H_

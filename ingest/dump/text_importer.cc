@@ -15,7 +15,7 @@
 #include "ingest/plan/plan.h"
 #include "ingest/source/naming.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 // The largest real ones are of some 100 MB.
@@ -85,4 +85,4 @@ void ImportPlanText(const Source& source, const ImportOptions&, FactSink& sink) 
   sink.Add(module);
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest

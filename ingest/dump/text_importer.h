@@ -8,7 +8,7 @@
 #include "ingest/base/importer.h"
 #include "ingest/source/source.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 // The module that a text describes; its name, number and platform are those of the file's name.
 // Throws Error when the content is of neither form.
@@ -18,6 +18,6 @@ ModuleFact ReadTextModule(const Source& source);
 bool ClaimsPlanText(std::string_view file_name);
 void ImportPlanText(const Source& source, const ImportOptions& options, FactSink& sink);
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest
 
 #endif  // OOMDB_INGEST_DUMP_TEXT_IMPORTER_H_

@@ -12,7 +12,7 @@
 #include "ingest/plan/printed_shape.h"
 #include "ingest/plan/shape.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 // The elements of `(a[1,2], b[], …)`, of the outermost tuple only.
@@ -189,4 +189,4 @@ void SumAllocations(IssueLog& log, Plan* plan) {
   plan->peak_bytes = plan->plan_bytes;
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest

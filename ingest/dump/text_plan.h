@@ -11,7 +11,7 @@
 #include "ingest/plan/limits.h"
 #include "ingest/plan/plan.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 // Takes what is there at the front of a text; leaves the text as it is where it is not there.
 class TextCursor {
@@ -56,6 +56,6 @@ void SetShape(std::string_view text, PlanBuffer* buffer);
 // known only where there are no temps.
 void SumAllocations(IssueLog& log, Plan* plan);
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest
 
 #endif  // OOMDB_INGEST_DUMP_TEXT_PLAN_H_

@@ -7,7 +7,7 @@
 
 #include "ingest/dump/text_plan.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 constexpr std::string_view kOldHead = "Total bytes used: ";
@@ -124,4 +124,4 @@ bool IsUsageReport(std::string_view text) {
 
 Plan ReadUsageReport(std::string_view text) { return Reader().Read(text); }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest

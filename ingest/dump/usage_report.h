@@ -16,7 +16,7 @@
 
 #include "ingest/plan/plan.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 bool IsUsageReport(std::string_view text);
 
@@ -25,6 +25,6 @@ bool IsUsageReport(std::string_view text);
 // Plan::classes_known. What is missing or rounded stands in the plan's issues.
 Plan ReadUsageReport(std::string_view text);
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest
 
 #endif  // OOMDB_INGEST_DUMP_USAGE_REPORT_H_

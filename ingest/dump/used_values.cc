@@ -7,7 +7,7 @@
 #include "ingest/dump/text_plan.h"
 #include "ingest/plan/roles.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 PlanBuffer* FindBuffer(Plan* plan, int64_t id) {
@@ -83,4 +83,4 @@ void ReadUsedValues(std::string_view text, Plan* plan) {
   }
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest

@@ -13,13 +13,13 @@
 
 #include "ingest/plan/plan.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 // `text`: what follows the line `Used values:`. Fills opcode, op name and line of the plan's
 // buffers, which must be ordered by id, and the role of temps where their own instruction says it:
 // the other places that roles come from (ingest/plan/roles.h) are not in the text.
 void ReadUsedValues(std::string_view text, Plan* plan);
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest
 
 #endif  // OOMDB_INGEST_DUMP_USED_VALUES_H_

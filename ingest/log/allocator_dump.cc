@@ -10,7 +10,7 @@
 #include "ingest/log/patterns.h"
 #include "ingest/log/sizes.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 struct DumpPatterns {
@@ -192,4 +192,4 @@ const BlockKind& AllocatorDumpKind() {
   return kKind;
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest

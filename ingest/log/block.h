@@ -10,7 +10,7 @@
 
 #include "ingest/log/oom_event.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 // What one event may list; a text can't make us hold more.
 inline constexpr size_t kMaxBuffersPerEvent = 10000;
@@ -41,6 +41,6 @@ const BlockKind& CompiledStatsKind();   // K1
 const BlockKind& AllocatorStatsKind();  // K3, K7
 const BlockKind& PlanSizesKind();       // K5, K6
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest
 
 #endif  // OOMDB_INGEST_LOG_BLOCK_H_

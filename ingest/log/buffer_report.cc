@@ -7,7 +7,7 @@
 #include "ingest/log/block.h"
 #include "ingest/log/patterns.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 struct BufferPatterns {
@@ -147,4 +147,4 @@ const BlockKind& BufferReportKind() {
   return kKind;
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest

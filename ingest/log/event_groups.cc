@@ -6,7 +6,7 @@
 
 #include "ingest/log/patterns.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 constexpr size_t kRecentRequests = 64;
@@ -190,4 +190,4 @@ std::vector<OomEvent> EventGroups::Take() {
   return std::move(events_);
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest

@@ -13,7 +13,7 @@
 
 #include "ingest/log/oom_event.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 class EventGroups {
  public:
@@ -47,6 +47,6 @@ class EventGroups {
   int64_t left_out_ = 0;
 };
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest
 
 #endif  // OOMDB_INGEST_LOG_EVENT_GROUPS_H_

@@ -9,7 +9,7 @@
 #include "ingest/log/patterns.h"
 #include "ingest/log/sizes.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 MaybeInt SumOrNone(int64_t a, int64_t b) {
@@ -166,4 +166,4 @@ std::string ModuleNameOf(std::string_view line) {
   return "";
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest

@@ -1,6 +1,6 @@
 #include "ingest/log/forms.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 using enum Field;
@@ -365,4 +365,4 @@ constexpr Form kForms[] = {
 
 std::span<const Form> Forms() { return kForms; }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest

@@ -14,7 +14,7 @@
 
 #include "ingest/log/oom_event.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 enum class Verdict : unsigned char { kFatal, kAdvice, kUnknown };
 
@@ -43,6 +43,6 @@ std::string ErrorCodeOf(std::string_view line);
 // The executable's name, where a line has one.
 std::string ModuleNameOf(std::string_view line);
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest
 
 #endif  // OOMDB_INGEST_LOG_FORMS_H_

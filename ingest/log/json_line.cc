@@ -5,7 +5,7 @@
 #include <charconv>
 #include <cstdint>
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 constexpr std::array<std::string_view, 15> kMessageKeys = {
@@ -83,4 +83,4 @@ std::vector<std::string> JsonMessages(std::string_view line) {
   }
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 constexpr KindOfForm kKinds[] = {
@@ -70,4 +70,4 @@ std::string_view KindOf(std::string_view form) {
   return found == std::end(kKinds) ? std::string_view() : found->kind;
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest

@@ -7,7 +7,7 @@
 #include <span>
 #include <string_view>
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 struct KindOfForm {
   std::string_view form;  // `oom_events.form`: of forms.cc, of a report's reader, or an error code.
@@ -19,6 +19,6 @@ std::span<const KindOfForm> KindsOfForms();
 // Empty for what is not a form.
 std::string_view KindOf(std::string_view form);
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest
 
 #endif  // OOMDB_INGEST_LOG_KINDS_H_

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <span>
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 std::string_view WithoutReturn(std::string_view line) {
@@ -128,4 +128,4 @@ bool LineReader::SkipTo(const Pattern& pattern) {
   }
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest

@@ -10,7 +10,7 @@
 #include "ingest/log/patterns.h"
 #include "ingest/source/source.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 class LineReader {
  public:
@@ -53,6 +53,6 @@ class LineReader {
   std::string long_line_;
 };
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest
 
 #endif  // OOMDB_INGEST_LOG_LINE_READER_H_

@@ -15,7 +15,7 @@
 #include "ingest/log/log_parser.h"
 #include "ingest/plan/printed_shape.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 // True when the beginning is text, in any encoding that keeps ASCII: few control characters. What
@@ -220,4 +220,4 @@ void ImportLog(const Source& source, const ImportOptions&, FactSink& sink) {
     AddEvent(std::move(events[i]), static_cast<Index>(i), sink);
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest

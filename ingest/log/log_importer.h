@@ -8,7 +8,7 @@
 #include "ingest/base/importer.h"
 #include "ingest/source/source.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 // The Importer of this format (ingest/importers.h). By its name a text may be a log when it ends in
 // .txt, .log, .out or .err (maybe compressed) or has no extension, and is not one of XLA's dumps.
@@ -19,6 +19,6 @@ bool HoldsLog(const Source& source, bool named);
 // issue `no_oom_found` says so.
 void ImportLog(const Source& source, const ImportOptions& options, FactSink& sink);
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest
 
 #endif  // OOMDB_INGEST_LOG_LOG_IMPORTER_H_

@@ -9,7 +9,7 @@
 #include "ingest/log/tpu_report.h"
 #include "ingest/log/wrapping.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 // A line that belongs to a message stands at most this far below it.
@@ -303,4 +303,4 @@ std::vector<OomEvent> LogParser::Finish() {
   return groups_.Take();
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest

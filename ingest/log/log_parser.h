@@ -17,7 +17,7 @@
 #include "ingest/log/oom_event.h"
 #include "ingest/log/patterns.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 // Matches every line that can tell of a failure or begin a report, and hardly any other.
 const Pattern& Prefilter();
@@ -106,6 +106,6 @@ class LogParser {
   int64_t ambiguous_units_ = 0;
 };
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest
 
 #endif  // OOMDB_INGEST_LOG_LOG_PARSER_H_

@@ -8,7 +8,7 @@
 #include "ingest/log/patterns.h"
 #include "ingest/log/sizes.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 bool Never(const OomEvent&, const OomEvent&) { return false; }
@@ -197,4 +197,4 @@ const BlockKind& PlanSizesKind() {
   return kKind;
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest

@@ -8,7 +8,7 @@
 
 #include "ingest/log/sizes.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 constexpr std::array kByteFields = {Field::kRequested,  Field::kCapacity,    Field::kUsed,
@@ -217,4 +217,4 @@ void OomEvent::Complete(OomEvent&& other) {
   last_line = std::max(last_line, other.last_line);
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest

@@ -9,7 +9,7 @@
 
 #include "ingest/base/facts.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 // What a figure or a word in a text means: a column of oom_events, or of the one buffer named.
 enum class Field : unsigned char {
@@ -84,6 +84,6 @@ std::string SpaceName(std::string_view printed);
 // the closing quote of what was cut off.
 void ReadOperator(std::string_view metadata, OomBufferFact* buffer);
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest
 
 #endif  // OOMDB_INGEST_LOG_OOM_EVENT_H_

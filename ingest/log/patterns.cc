@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 using re2::StringPiece;
@@ -93,4 +93,4 @@ std::string AnyOf(std::span<const std::string_view> literals) {
   return any;
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest

@@ -12,7 +12,7 @@ namespace re2 {
 class RE2;
 }
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 // A compiled pattern, in which {H} stands for a group that matches a size (`41.74G`, `0B`,
 // `123 bytes`, `9.53GiB`) and {U} for one that must have a unit. Bytes are bytes: a log may be in
@@ -41,6 +41,6 @@ class Pattern {
 // A pattern that matches where any of `literals` stands, for scanning much text fast.
 std::string AnyOf(std::span<const std::string_view> literals);
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest
 
 #endif  // OOMDB_INGEST_LOG_PATTERNS_H_

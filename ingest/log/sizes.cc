@@ -6,7 +6,7 @@
 
 #include "base/ascii.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 // The power of two of a unit; std::nullopt when it is not a unit of size.
@@ -65,4 +65,4 @@ bool IsAmbiguousUnit(std::string_view text) {
          std::string_view("KMGTPE").find(text[text.size() - 2]) != std::string_view::npos;
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest

@@ -9,7 +9,7 @@
 #include <optional>
 #include <string_view>
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 struct Size {
   int64_t bytes = 0;
@@ -24,6 +24,6 @@ std::optional<Size> ParseSize(std::string_view text);
 // True for units that some programs mean as powers of ten (`4.4GB`, `170 MB`).
 bool IsAmbiguousUnit(std::string_view text);
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest
 
 #endif  // OOMDB_INGEST_LOG_SIZES_H_

@@ -8,7 +8,7 @@
 #include "ingest/log/block.h"
 #include "ingest/log/patterns.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 struct ReportPatterns {
@@ -232,4 +232,4 @@ const BlockKind& TpuReportKind() {
   return kKind;
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest

@@ -5,12 +5,12 @@
 
 #include "ingest/log/oom_event.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 // The compiler prints `arguments 0B` when it gave up before it charged them: the program alone is
 // above the capacity. Such zeros are unknown.
 void ForgetUnchargedArguments(OomEvent* event);
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest
 
 #endif  // OOMDB_INGEST_LOG_TPU_REPORT_H_

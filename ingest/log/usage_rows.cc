@@ -7,7 +7,7 @@
 #include "ingest/log/block.h"
 #include "ingest/log/patterns.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 struct RowPatterns {
@@ -78,4 +78,4 @@ const BlockKind& UsageRowsKind() {
   return kKind;
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest

@@ -5,7 +5,7 @@
 
 #include "ingest/log/patterns.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 // One thing that stands before a message. Tried again and again: they nest.
@@ -208,4 +208,4 @@ std::string UnescapeQuotes(std::string_view text) {
   return plain;
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest

@@ -8,7 +8,7 @@
 
 #include "ingest/log/patterns.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 // `line` without log stamps (absl, TensorFlow, Python, vLLM, Kubernetes, journald), the process it
 // came from (Ray, mpirun, docker), quoting, columns of line numbers, colour codes (also those whose
@@ -32,6 +32,6 @@ std::string_view WithoutException(std::string_view message);
 // Without quotes, the \" of JSON and of Python reprs.
 std::string UnescapeQuotes(std::string_view text);
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest
 
 #endif  // OOMDB_INGEST_LOG_WRAPPING_H_

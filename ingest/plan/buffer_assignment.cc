@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 AllocationClass ClassOf(const proto::BufferAllocationProto& allocation) {
   if (allocation.is_entry_computation_parameter()) return AllocationClass::kParameter;
@@ -230,4 +230,4 @@ void SumByClass(Plan* plan) {
       device.parameter_bytes + device.output_bytes + device.constant_bytes + device.temp_bytes;
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest

@@ -15,7 +15,7 @@
 #include "ingest/plan/sharding.h"
 #include "proto/hlo.pb.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 // The class of an allocation, the first that holds: parameter, constant, thread_local, output, else
 // temp.
@@ -85,6 +85,6 @@ void ReadAllocationFacts(const BufferAssignment& assignment, const Instructions&
                          const DonatedParameters& donated, ParameterShardings& shardings,
                          TextBudget& text, Plan* plan);
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest
 
 #endif  // OOMDB_INGEST_PLAN_BUFFER_ASSIGNMENT_H_

@@ -2,7 +2,7 @@
 
 #include <optional>
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 using proto::HeapSimulatorTrace;
@@ -272,4 +272,4 @@ HeapReplay ReplayHeap(const proto::BufferAssignmentProto& proto, const BufferAss
   return replay;
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest

@@ -20,7 +20,7 @@
 #include "ingest/plan/plan.h"
 #include "proto/hlo.pb.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 // When a buffer lives, in event positions of its trace: its memory is taken by event `first_live`
 // and given back by event `last_live`; the trace's last event when it never is. A buffer that
@@ -43,6 +43,6 @@ struct HeapReplay {
 HeapReplay ReplayHeap(const proto::BufferAssignmentProto& proto, const BufferAssignment& assignment,
                       IssueLog& log);
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest
 
 #endif  // OOMDB_INGEST_PLAN_HEAP_REPLAY_H_

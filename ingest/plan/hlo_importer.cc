@@ -13,7 +13,7 @@
 #include "ingest/plan/plan.h"
 #include "ingest/source/naming.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 std::string_view BaseName(std::string_view path) {
@@ -141,4 +141,4 @@ void ImportHlo(const Source& source, const ImportOptions&, FactSink& sink) {
   sink.Add(module);
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest

@@ -10,7 +10,7 @@
 #include "ingest/base/importer.h"
 #include "ingest/source/source.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 // XXH3-128 of an HLO proto's bytes, 32 hex digits: what plans are stored under.
 std::string HloHash(std::string_view bytes);
@@ -32,6 +32,6 @@ bool ClaimsHlo(std::string_view file_name);
 // Throws Error when the content is not an HloProto with a module.
 void ImportHlo(const Source& source, const ImportOptions& options, FactSink& sink);
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest
 
 #endif  // OOMDB_INGEST_PLAN_HLO_IMPORTER_H_

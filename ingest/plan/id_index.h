@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 // Maps an int64 id to a dense index. Add everything, then Seal(), then look up.
 class IdIndex {
@@ -32,6 +32,6 @@ class IdIndex {
   std::vector<std::pair<int64_t, int32_t>> entries_;
 };
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest
 
 #endif  // OOMDB_INGEST_PLAN_ID_INDEX_H_

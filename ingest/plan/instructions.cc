@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 Instructions::Instructions(const proto::HloModuleProto& module) : module_(module) {
   size_t count = 0;
@@ -152,4 +152,4 @@ bool IsRematerialized(std::string_view instruction_name) {
   return false;
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest

@@ -14,7 +14,7 @@
 #include "ingest/plan/shape.h"
 #include "proto/hlo.pb.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 // An instruction's place in the module, counted over all computations in stored order;
 // IdIndex::kNone: none.
@@ -95,6 +95,6 @@ class Instructions {
 // copy.remat_compressed.
 bool IsRematerialized(std::string_view instruction_name);
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest
 
 #endif  // OOMDB_INGEST_PLAN_INSTRUCTIONS_H_

@@ -12,7 +12,7 @@
 
 #include "ingest/base/facts.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 // How many steps a search through a module of so many instructions may take in all: real ones are
 // short; a module made to be long must not make them quadratic.
@@ -81,6 +81,6 @@ class TextBudget {
   IssueLog& log_;
 };
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest
 
 #endif  // OOMDB_INGEST_PLAN_LIMITS_H_

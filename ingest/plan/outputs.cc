@@ -5,7 +5,7 @@
 
 #include "ingest/plan/limits.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 // More leaves than any program returns (the largest models have some ten thousand).
@@ -167,4 +167,4 @@ std::vector<PlanOutput> ReadOutputs(const proto::HloModuleProto& module,
   return outputs;
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest

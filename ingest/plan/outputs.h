@@ -12,7 +12,7 @@
 #include "ingest/plan/roles.h"
 #include "proto/hlo.pb.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 // Follows a value back to the instruction that makes it: through tuple, get-tuple-element, bitcast,
 // optimization-barrier, into calls, asynchronous wrappers and loop bodies (what a loop's body puts
@@ -42,6 +42,6 @@ std::vector<PlanOutput> ReadOutputs(const proto::HloModuleProto& module,
                                     const BufferAssignment& assignment, NameStacks& stacks,
                                     TextBudget& text, IssueLog& log);
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest
 
 #endif  // OOMDB_INGEST_PLAN_OUTPUTS_H_

@@ -18,7 +18,7 @@
 #include "ingest/plan/stack_frames.h"
 #include "proto/hlo.pb.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 void CountInstructions(const Instructions& instructions, Plan* plan) {
@@ -203,4 +203,4 @@ Plan ReadPlan(std::string_view hlo_proto_bytes) {
   return plan;
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest

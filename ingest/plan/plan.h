@@ -14,7 +14,7 @@
 
 #include "ingest/base/facts.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 enum class AllocationClass { kParameter, kConstant, kThreadLocal, kOutput, kTemp };
 enum class Role { kWorkspace, kBackward, kForward, kOther };
@@ -131,6 +131,6 @@ struct Plan {
 // Hostile input costs at most time and memory linear in its size.
 Plan ReadPlan(std::string_view hlo_proto_bytes);
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest
 
 #endif  // OOMDB_INGEST_PLAN_PLAN_H_

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 std::shared_ptr<const Plan> PlanCache::Read(const std::string& hlo_hash,
                                             std::string_view hlo_proto_bytes) {
@@ -34,4 +34,4 @@ void PlanCache::Keep(Kept kept) {
   }
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest

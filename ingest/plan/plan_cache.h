@@ -13,7 +13,7 @@
 
 #include "ingest/plan/plan.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 // May be used by several threads at once.
 class PlanCache {
@@ -42,6 +42,6 @@ class PlanCache {
   size_t bytes_ = 0;
 };
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest
 
 #endif  // OOMDB_INGEST_PLAN_PLAN_CACHE_H_

@@ -6,7 +6,7 @@
 
 #include "ingest/plan/shape.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 // More than XLA's own limit; a text can say anything.
@@ -137,4 +137,4 @@ std::string WithoutLayouts(std::string_view text) {
   return plain;
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 struct PrintedShape {
   std::string dtype;
@@ -34,6 +34,6 @@ std::optional<PrintedShape> ParsePrintedShape(std::string_view text);
 // `text` without the layouts of its arrays, tuples too: "(f32[2]{0}, s32[])" -> "(f32[2], s32[])".
 std::string WithoutLayouts(std::string_view text);
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest
 
 #endif  // OOMDB_INGEST_PLAN_PRINTED_SHAPE_H_

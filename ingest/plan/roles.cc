@@ -5,7 +5,7 @@
 
 #include "ingest/plan/limits.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 bool HasNameStack(const proto::HloInstructionProto& instruction) {
@@ -96,4 +96,4 @@ bool IsWorkspace(const Instructions& instructions, const ValueAt& value) {
   return shape != nullptr && (shape->element_type() == kS8 || shape->element_type() == kU8);
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest

@@ -18,7 +18,7 @@
 #include "ingest/plan/limits.h"
 #include "ingest/plan/plan.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 struct NameStack {
   std::string_view text;                   // Into the proto.
@@ -60,6 +60,6 @@ class NameStacks {
 // u8).
 bool IsWorkspace(const Instructions& instructions, const ValueAt& value);
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest
 
 #endif  // OOMDB_INGEST_PLAN_ROLES_H_

@@ -3,7 +3,7 @@
 #include <array>
 #include <limits>
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 struct ElementType {
@@ -175,4 +175,4 @@ std::vector<ShapeIndex> LeafIndices(const proto::ShapeProto& shape, size_t max_l
   return leaves;
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest

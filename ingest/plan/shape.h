@@ -11,7 +11,7 @@
 
 #include "proto/hlo.pb.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 // The place of a value inside a tuple, outermost first; empty: the whole.
 using ShapeIndex = std::vector<int64_t>;
@@ -60,6 +60,6 @@ std::optional<int64_t> UnpaddedBytes(const proto::ShapeProto& shape);
 // The indices of everything in `shape` that is not a tuple, in order. Stops at `max_leaves`.
 std::vector<ShapeIndex> LeafIndices(const proto::ShapeProto& shape, size_t max_leaves);
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest
 
 #endif  // OOMDB_INGEST_PLAN_SHAPE_H_

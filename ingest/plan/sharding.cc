@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 using proto::OpSharding;
@@ -160,4 +160,4 @@ std::string ShapeSignatureText(const Instructions& instructions) {
   return text + ")->" + PrintShape(instructions[root].shape());
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest

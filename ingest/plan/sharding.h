@@ -12,7 +12,7 @@
 #include "ingest/plan/shape.h"
 #include "proto/hlo.pb.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 struct Sharding {
   // As XLA prints it, without metadata: "{replicated}", "{devices=[8,1]<=[8]}",
@@ -52,6 +52,6 @@ class ParameterShardings {
 // entry.
 std::string ShapeSignatureText(const Instructions& instructions);
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest
 
 #endif  // OOMDB_INGEST_PLAN_SHARDING_H_

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 // How far a stack is searched for the frame that the metadata's own file and line belong to.
@@ -142,4 +142,4 @@ std::vector<PlanFrame> StackFrames::Used(TextBudget& text) const {
   return frames;
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest

@@ -11,7 +11,7 @@
 #include "ingest/plan/plan.h"
 #include "proto/hlo.pb.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 // True for a file that came with Python or was installed: below site-packages, dist-packages or
 // lib/pythonX, or frozen into the interpreter.
@@ -58,6 +58,6 @@ class StackFrames {
   std::vector<bool> used_;
 };
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest
 
 #endif  // OOMDB_INGEST_PLAN_STACK_FRAMES_H_

@@ -2,7 +2,7 @@
 
 #include "ingest/base/wire.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 // A repeated number: one a field, or several packed into bytes.
@@ -140,4 +140,4 @@ class Reader {
 
 Pprof ReadPprof(std::string_view bytes) { return Reader(bytes).Read(); }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest

@@ -11,7 +11,7 @@
 
 #include "ingest/base/facts.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 struct PprofFrame {
   std::string_view function;  // Empty: unknown.
@@ -38,6 +38,6 @@ struct Pprof {
 // Never throws: of bytes of another format little or nothing is found.
 Pprof ReadPprof(std::string_view bytes);
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest
 
 #endif  // OOMDB_INGEST_PROFILE_PPROF_H_

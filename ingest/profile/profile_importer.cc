@@ -10,7 +10,7 @@
 #include "ingest/profile/pprof.h"
 #include "ingest/source/naming.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 constexpr int64_t kMaxSampleBytes = int64_t{1} << 53;
@@ -163,4 +163,4 @@ void ImportProfile(const Source& source, const ImportOptions&, FactSink& sink) {
   SampleWriter(pprof, sink).Write();
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest

@@ -10,7 +10,7 @@
 #include "ingest/base/importer.h"
 #include "ingest/source/source.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 // The Importer of this format (ingest/importers.h): *.prof and *.pprof.
 bool ClaimsProfile(std::string_view file_name);
@@ -21,6 +21,6 @@ void ImportProfile(const Source& source, const ImportOptions& options, FactSink&
 // profiles under any name: so the content decides, whether it was named or not.
 bool HoldsProfile(const Source& source, bool named);
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest
 
 #endif  // OOMDB_INGEST_PROFILE_PROFILE_IMPORTER_H_

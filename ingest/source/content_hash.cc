@@ -8,7 +8,7 @@
 #include "ingest/base/phases.h"
 #include "ingest/source/source.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 std::string ContentHash(const Source& source) {
   const InPhase reading(Phase::kRead);
@@ -36,4 +36,4 @@ std::string ContentHash(const Source& source) {
   return hex;
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest

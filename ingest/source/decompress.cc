@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 constexpr size_t kBufferBytes = size_t{1} << 18;
@@ -224,4 +224,4 @@ bool DecompressAll(Compression compression, const ReadFunction& read, const Sour
   return true;
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest

@@ -11,7 +11,7 @@
 #include "ingest/source/source.h"
 #include "ingest/source/spool.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 enum class Compression { kNone, kGzip, kZstd, kXz };
 
@@ -34,6 +34,6 @@ using ReadFunction = std::function<size_t(std::span<char>)>;
 bool DecompressAll(Compression compression, const ReadFunction& read, const SourceLimits& limits,
                    const std::string& path, Spool& spool);
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest
 
 #endif  // OOMDB_INGEST_SOURCE_DECOMPRESS_H_

@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 namespace fs = std::filesystem;
@@ -132,4 +132,4 @@ Discovery DiscoverFiles(const std::string& path, const DiscoverLimits& limits) {
   return found;
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 struct Discovery {
   std::vector<std::string> files;  // Sorted; each begins with the path that was asked for.
@@ -25,6 +25,6 @@ struct DiscoverLimits {
 // passed over. Throws Error when `path` does not exist or can't be read, or when a limit is passed.
 Discovery DiscoverFiles(const std::string& path, const DiscoverLimits& limits = {});
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest
 
 #endif  // OOMDB_INGEST_SOURCE_DISCOVER_H_

@@ -13,7 +13,7 @@
 #include "ingest/source/source.h"
 #include "ingest/source/spool.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 class FileSource : public Source {
@@ -130,4 +130,4 @@ std::unique_ptr<Source> OpenSource(const std::string& path, const SourceLimits& 
                                       std::string(ToString(compression)), !whole);
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest

@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "ingest/source/source.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 class BytesSource : public Source {
@@ -34,4 +34,4 @@ std::unique_ptr<Source> MemorySource(std::string_view bytes, std::string path) {
   return std::make_unique<BytesSource>(bytes, std::move(path));
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <system_error>
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 bool EndsWithIgnoringCase(std::string_view text, std::string_view suffix) {
@@ -55,4 +55,4 @@ CaptureNames NamesFromPath(const std::string& path) {
   return names;
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest

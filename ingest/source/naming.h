@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 struct CaptureNames {
   std::string run;   // Never empty.
@@ -23,6 +23,6 @@ CaptureNames NamesFromPath(const std::string& path);
 // `file_name` without one suffix of a compressor (.gz, .gzip, .zst, .zstd, .xz), in any case.
 std::string_view WithoutCompressedSuffix(std::string_view file_name);
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest
 
 #endif  // OOMDB_INGEST_SOURCE_NAMING_H_

@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 class Source {
  public:
@@ -52,6 +52,6 @@ std::unique_ptr<Source> MemorySource(std::string_view bytes, std::string path = 
 // XXH3-128 of all (uncompressed) bytes of `source`: 32 hex digits, as `xxhsum -H2` prints them.
 std::string ContentHash(const Source& source);
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest
 
 #endif  // OOMDB_INGEST_SOURCE_SOURCE_H_

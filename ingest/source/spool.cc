@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 FileDescriptor& FileDescriptor::operator=(FileDescriptor&& other) noexcept {
   if (this != &other) {
@@ -55,4 +55,4 @@ void Spool::Append(std::span<const char> bytes) {
   }
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 // An open file descriptor, closed with the object.
 class FileDescriptor {
@@ -40,6 +40,6 @@ class Spool {
   uint64_t size_ = 0;
 };
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest
 
 #endif  // OOMDB_INGEST_SOURCE_SPOOL_H_

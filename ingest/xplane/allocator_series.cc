@@ -5,7 +5,7 @@
 
 #include "ingest/xplane/limits.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 // How many events of one moment are put in order by their totals: it takes quadratic time.
@@ -173,4 +173,4 @@ MaybeInt PeakWithin(const HostTimeline& timeline, const AllocatorSeries& series,
   return peak;
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest

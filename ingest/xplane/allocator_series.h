@@ -9,7 +9,7 @@
 #include "ingest/base/facts.h"
 #include "ingest/xplane/host_timeline.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 // One allocation of an allocator, by the events that made and freed it.
 struct PairedAllocation {
@@ -58,6 +58,6 @@ MaybeInt InUseAt(const HostTimeline& timeline, const AllocatorSeries& series, in
 MaybeInt PeakWithin(const HostTimeline& timeline, const AllocatorSeries& series, int64_t start_ps,
                     int64_t end_ps);
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest
 
 #endif  // OOMDB_INGEST_XPLANE_ALLOCATOR_SERIES_H_

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 // What a kernel or a driver call names.
@@ -244,4 +244,4 @@ void TakeDeviceVotes(const Source& source, const SpaceIndex& space, const TimeBa
   if (any_gpu) Poll(source, space, base, timeline, executions).Run();
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest

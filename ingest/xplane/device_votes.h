@@ -5,7 +5,7 @@
 
 #include "ingest/xplane/executions.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 // Walks the kernels of GPU planes and the driver calls of host threads. Driver calls, and the
 // kernels that bear their correlation ids, fill program_id; kernels alone, by the time at which
@@ -14,6 +14,6 @@ namespace oomdb {
 void TakeDeviceVotes(const Source& source, const SpaceIndex& space, const TimeBase& base,
                      const HostTimeline& timeline, std::vector<ExecutionDraft>* executions);
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest
 
 #endif  // OOMDB_INGEST_XPLANE_DEVICE_VOTES_H_

@@ -4,7 +4,7 @@
 #include <array>
 #include <charconv>
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 enum class Where { kWhole, kPrefix, kSuffix };
@@ -247,4 +247,4 @@ bool IsDerivedLine(std::string_view line_name) {
   return false;
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 enum class EventRole : uint8_t {
   kUnknown,       // Not in the table.
@@ -92,6 +92,6 @@ inline constexpr std::string_view kTpuModuleLine = "XLA Modules";
 // Lines of a device plane that XProf derives from others; their events are not read again.
 bool IsDerivedLine(std::string_view line_name);
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest
 
 #endif  // OOMDB_INGEST_XPLANE_EVENT_VOCABULARY_H_

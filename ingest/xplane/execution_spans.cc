@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <span>
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 // What the spans around an event say, innermost first.
@@ -197,4 +197,4 @@ SpanCollection CollectSpans(HostTimeline* timeline, CaptureIssues* issues) {
   return spans;
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest

@@ -11,7 +11,7 @@
 
 #include "ingest/xplane/executions.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 // A call of a compiled function: the outermost of nested PjitFunction spans.
 struct FunctionCall {
@@ -45,6 +45,6 @@ struct SpanCollection {
 // index of the execution.
 SpanCollection CollectSpans(HostTimeline* timeline, CaptureIssues* issues);
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest
 
 #endif  // OOMDB_INGEST_XPLANE_EXECUTION_SPANS_H_

@@ -8,7 +8,7 @@
 #include "ingest/xplane/device_votes.h"
 #include "ingest/xplane/execution_spans.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 // Which module explains the sizes that an execution asked for.
@@ -359,4 +359,4 @@ Executions FindExecutions(const Source& source, SpaceIndex* space, const TimeBas
   return Finder(source, space, base, options, timeline, modules).Run();
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest

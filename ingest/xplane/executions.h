@@ -13,7 +13,7 @@
 #include "ingest/xplane/host_timeline.h"
 #include "ingest/xplane/module_index.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 enum class DeviceKind : uint8_t { kCpu, kGpu, kTpu };
 std::string_view ToString(DeviceKind kind);
@@ -76,6 +76,6 @@ Executions FindExecutions(const Source& source, SpaceIndex* space, const TimeBas
                           const ExecutionOptions& options, HostTimeline* timeline,
                           ModuleIndex* modules);
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest
 
 #endif  // OOMDB_INGEST_XPLANE_EXECUTIONS_H_

@@ -5,7 +5,7 @@
 
 #include "ingest/xplane/host_event_emitter.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 constexpr std::string_view kBeforeCapture = "allocated before the capture began";
@@ -293,4 +293,4 @@ void EmitFacts(const Source& source, const CaptureContent& content, const Import
   Emitter(source, content, sink).Run(options);
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest

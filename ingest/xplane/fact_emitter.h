@@ -8,7 +8,7 @@
 #include "ingest/xplane/host_timeline.h"
 #include "ingest/xplane/module_index.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 // All that was read. The timeline holds the context of its events already.
 struct CaptureContent {
@@ -24,6 +24,6 @@ struct CaptureContent {
 void EmitFacts(const Source& source, const CaptureContent& content, const ImportOptions& options,
                FactSink& sink);
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest
 
 #endif  // OOMDB_INGEST_XPLANE_FACT_EMITTER_H_

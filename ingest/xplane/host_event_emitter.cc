@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 HostEventEmitter::HostEventEmitter(const Source& source, const TimeBase& base,
                                    const HostTimeline& timeline,
@@ -114,4 +114,4 @@ void HostEventEmitter::EmitWhole(int32_t line_index) {
   for (const TimelineEvent& event : all) emit(event);
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest

@@ -12,7 +12,7 @@
 #include "ingest/base/importer.h"
 #include "ingest/xplane/executions.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 class HostEventEmitter {
  public:
@@ -46,6 +46,6 @@ class HostEventEmitter {
   std::map<std::pair<int32_t, int64_t>, std::optional<Index>> of_launch_;  // By line and ordinal.
 };
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest
 
 #endif  // OOMDB_INGEST_XPLANE_HOST_EVENT_EMITTER_H_

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 double RealOf(const RawStat& stat) {
@@ -311,4 +311,4 @@ void Nest(int32_t line_index, HostTimeline* timeline) {
   }
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest

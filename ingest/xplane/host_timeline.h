@@ -11,7 +11,7 @@
 #include "ingest/xplane/line_walk.h"
 #include "ingest/xplane/space_index.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 // An event that was kept. Times are picoseconds from the capture's TimeBase.
 struct TimelineEvent {
@@ -97,6 +97,6 @@ TimelineEvent MakeEvent(const HostLine& line, const TimeBase& base, const RawEve
 // Sorts the line's events, sets their parents, and lets what lies in an execution inherit it.
 void Nest(int32_t line_index, HostTimeline* timeline);
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest
 
 #endif  // OOMDB_INGEST_XPLANE_HOST_TIMELINE_H_

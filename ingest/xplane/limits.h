@@ -13,7 +13,7 @@
 
 #include "ingest/base/facts.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 inline constexpr size_t kMaxPlanes = 10'000;         // A host with 8 GPUs has a dozen.
 inline constexpr size_t kMaxLines = 200'000;         // Of all planes: threads and streams.
@@ -59,6 +59,6 @@ class CaptureIssues {
   std::unordered_map<std::string, Seen> seen_;  // By key; there are few keys.
 };
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest
 
 #endif  // OOMDB_INGEST_XPLANE_LIMITS_H_

@@ -7,7 +7,7 @@
 #include <tuple>
 #include <unordered_map>
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 using Spans = std::vector<std::pair<int64_t, int64_t>>;
@@ -295,4 +295,4 @@ void AddAllContexts(const Source& source, const TimeBase& base, int64_t wait_min
   }
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest

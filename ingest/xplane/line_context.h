@@ -10,7 +10,7 @@
 #include "ingest/xplane/executions.h"
 #include "ingest/xplane/host_timeline.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 // What the second walk of a line is to add. Start and end of the spans: ps.
 struct LineContext {
@@ -43,6 +43,6 @@ std::vector<int64_t> AddContext(Window* window, const TimeBase& base, const Line
 void AddAllContexts(const Source& source, const TimeBase& base, int64_t wait_min_ns,
                     HostTimeline* timeline, std::vector<ExecutionDraft>* executions);
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest
 
 #endif  // OOMDB_INGEST_XPLANE_LINE_CONTEXT_H_

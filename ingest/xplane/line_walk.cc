@@ -1,6 +1,6 @@
 #include "ingest/xplane/line_walk.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 // Field numbers of XLine: proto/xplane.proto.
@@ -35,4 +35,4 @@ LineHead ReadLineHead(Window* window, Extent line) {
   return head;
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest

@@ -13,7 +13,7 @@
 #include "ingest/xplane/space_index.h"
 #include "ingest/xplane/window.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 // What stands beside a line's events.
 struct LineHead {
@@ -248,6 +248,6 @@ class TimeBase {
   int64_t unix_ns_;  // Of the base.
 };
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest
 
 #endif  // OOMDB_INGEST_XPLANE_LINE_WALK_H_

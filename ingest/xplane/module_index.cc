@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "ingest/plan/hlo_importer.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 // The stat, else the number in the name, else the metadata id (old recorders).
@@ -137,4 +137,4 @@ const PlanAllocation* RequestMatcher::FirstUntaken() const {
   return nullptr;
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest

@@ -16,7 +16,7 @@
 #include "ingest/plan/plan_cache.h"
 #include "ingest/xplane/space_index.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 // The allocations that a run of a module makes: outputs and temps of space 0 that are larger than
 // nothing.
@@ -88,6 +88,6 @@ class ModuleIndex {
   std::map<std::pair<std::string, int64_t>, int32_t> by_program_;
 };
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest
 
 #endif  // OOMDB_INGEST_XPLANE_MODULE_INDEX_H_

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 // Field numbers of XSpace, XPlane and XEventMetadata: proto/xplane.proto.
@@ -399,4 +399,4 @@ std::string_view TextOf(const RawStat& stat, const PlaneIndex& plane) {
 
 SpaceIndex IndexSpace(const Source& source) { return SpaceIndexer(source).Run(); }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest

@@ -22,7 +22,7 @@
 #include "ingest/xplane/limits.h"
 #include "ingest/xplane/window.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 // A table by metadata id. Recorders number metadata from 1, in no order, so ids up to a few times
 // the number of entries are an array; a hostile or odd id still works.
@@ -157,6 +157,6 @@ struct SpaceIndex {
 // plane.
 SpaceIndex IndexSpace(const Source& source);
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest
 
 #endif  // OOMDB_INGEST_XPLANE_SPACE_INDEX_H_

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 std::string_view Window::Peek(uint64_t position, size_t want) {
   const uint64_t size = source_.size();
@@ -28,4 +28,4 @@ std::string_view Window::Peek(uint64_t position, size_t want) {
   return std::string_view(buffer_.get() + (position - start_), filled_ - (position - start_));
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest

@@ -8,7 +8,7 @@
 
 #include "ingest/source/source.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 // Not thread-safe: one window per reading thread.
 class Window {
@@ -34,6 +34,6 @@ class Window {
   size_t filled_ = 0;     // Valid bytes in buffer_.
 };
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest
 
 #endif  // OOMDB_INGEST_XPLANE_WINDOW_H_

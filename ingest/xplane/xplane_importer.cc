@@ -8,7 +8,7 @@
 #include "ingest/xplane/fact_emitter.h"
 #include "ingest/xplane/line_context.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 bool EndsWithAny(std::string_view name, std::initializer_list<std::string_view> ends) {
@@ -60,4 +60,4 @@ void ImportXPlane(const Source& source, const ImportOptions& options, FactSink& 
             sink);
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest

@@ -8,7 +8,7 @@
 #include "ingest/base/importer.h"
 #include "ingest/source/source.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 // True for *.xplane.pb, also with .gz, .zst or .xz behind it.
 bool ClaimsXPlane(std::string_view file_name);
@@ -18,6 +18,6 @@ bool ClaimsXPlane(std::string_view file_name);
 // the rest is handed over.
 void ImportXPlane(const Source& source, const ImportOptions& options, FactSink& sink);
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest
 
 #endif  // OOMDB_INGEST_XPLANE_XPLANE_IMPORTER_H_

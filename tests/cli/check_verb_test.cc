@@ -4,7 +4,7 @@
 
 #include "tests/cli/program.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 namespace {
 
 using testing::AllOf;
@@ -71,4 +71,4 @@ TEST_F(CheckVerbTest, JUnitIsWrittenAndNotOverwritten) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::cli

@@ -9,7 +9,7 @@
 #include "tests/cli/program.h"
 #include "tests/support/gpu_story.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 namespace {
 
 using testing::AllOf;
@@ -212,4 +212,4 @@ TEST_F(CompareFailuresTest, TheSameTextTwiceAndAnEmptyOne) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::cli

@@ -8,7 +8,7 @@
 #include "tests/cli/program.h"
 #include "tests/support/gpu_story.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 namespace {
 
 using testing::AllOf;
@@ -172,4 +172,4 @@ TEST_F(CompareVerbTest, Mistakes) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::cli

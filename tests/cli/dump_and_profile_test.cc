@@ -7,7 +7,7 @@
 #include "tests/cli/program.h"
 #include "tests/profile/pprof_builder.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 namespace {
 
 using testing::HasSubstr;
@@ -87,8 +87,8 @@ TEST_F(DumpAndProfileTest, ATextIsJoinedWithTheOnlyPlanNamedBesideIt) {
 }
 
 TEST_F(DumpAndProfileTest, AReportTellsWhoHoldsTheMemory) {
-  const PprofBuilder::Frame keep{"keep", "/home/me/train.py", 42};
-  PprofBuilder profile;
+  const ingest::PprofBuilder::Frame keep{"keep", "/home/me/train.py", 42};
+  ingest::PprofBuilder profile;
   profile.Sample("buffer", "cuda:0", 3, 3 << 20, {keep}).Sample("executable", "", 1, -1, {keep});
   Write("snap/memory.prof", profile.Build());
   const Outcome outcome = Oomdb("report snap");
@@ -101,11 +101,11 @@ TEST_F(DumpAndProfileTest, AReportTellsWhoHoldsTheMemory) {
 }
 
 TEST_F(DumpAndProfileTest, TwoProfilesAreComparedByLine) {
-  const PprofBuilder::Frame keep{"keep", "/home/me/train.py", 42};
-  const PprofBuilder::Frame load{"load", "/home/me/data.py", 7};
-  PprofBuilder base;
+  const ingest::PprofBuilder::Frame keep{"keep", "/home/me/train.py", 42};
+  const ingest::PprofBuilder::Frame load{"load", "/home/me/data.py", 7};
+  ingest::PprofBuilder base;
   base.Sample("buffer", "d", 1, 1 << 20, {keep}).Sample("buffer", "d", 2, 2 << 20, {load});
-  PprofBuilder grown;
+  ingest::PprofBuilder grown;
   grown.Sample("buffer", "d", 5, 5 << 20, {keep}).Sample("buffer", "d", 2, 2 << 20, {load});
   Write("snaps/1.prof", base.Build());
   Write("snaps/2.prof", grown.Build());
@@ -124,8 +124,8 @@ TEST_F(DumpAndProfileTest, TwoProfilesAreComparedByLine) {
 
 TEST_F(DumpAndProfileTest, OtherProfilersFilesArePassedOverInAFolder) {
   Write("snap/cprofile.prof", std::string("{\xda\x07marshal", 10));
-  Write("snap/heap.pb.gz", PprofBuilder().Build());
-  Write("snap/memory.prof", PprofBuilder().Sample("buffer", "d", 1, 8, {}).Build());
+  Write("snap/heap.pb.gz", ingest::PprofBuilder().Build());
+  Write("snap/memory.prof", ingest::PprofBuilder().Sample("buffer", "d", 1, 8, {}).Build());
   const Outcome folder = Oomdb("ingest --db oom.db -v snap");
   EXPECT_EQ(folder.exit_code, 0) << folder.err;
   EXPECT_EQ(Ask("SELECT COUNT(*) FROM captures"), "1");
@@ -138,4 +138,4 @@ TEST_F(DumpAndProfileTest, OtherProfilersFilesArePassedOverInAFolder) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::cli

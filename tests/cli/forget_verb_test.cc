@@ -3,7 +3,7 @@
 
 #include "tests/cli/program.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 namespace {
 
 using testing::HasSubstr;
@@ -39,4 +39,4 @@ TEST_F(ForgetVerbTest, AMisspeltNameIsNoSuccess) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::cli

@@ -7,7 +7,7 @@
 #include "queries/catalogue.h"
 #include "schema/capture_writer.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 namespace {
 
 using testing::AllOf;
@@ -28,27 +28,27 @@ class GatesTest : public testing::Test {
  protected:
   void Store(const std::string& run, const std::vector<Module>& modules,
              const std::vector<int64_t>& in_use_at_starts = {}) {
-    CaptureSource source;
+    schema::CaptureSource source;
     source.path = "/logs/" + run;
     source.content_hash = run;
     source.run = run;
     source.host = "host<1>";
-    CaptureWriter writer(database_, source);
-    DeviceFact device;
+    schema::CaptureWriter writer(database_, source);
+    ingest::DeviceFact device;
     device.kind = "gpu";
     device.ordinal = 3;
     writer.Add(device);
-    AllocatorFact allocator;
+    ingest::AllocatorFact allocator;
     allocator.device = 0;
     allocator.name = "GPU_0_bfc";
     allocator.capacity_bytes = 1000 * kMiB;
     writer.Add(allocator);
     for (const Module& module : modules) {
-      ModuleFact fact;
+      ingest::ModuleFact fact;
       fact.name = module.name;
       fact.execution_count = module.executions;
       if (module.plan_bytes > 0) {
-        auto plan = std::make_shared<Plan>();
+        auto plan = std::make_shared<ingest::Plan>();
         plan->has_buffer_assignment = true;
         plan->plan_bytes = module.plan_bytes;
         plan->peak_bytes = module.plan_bytes;
@@ -59,7 +59,7 @@ class GatesTest : public testing::Test {
     }
     int64_t sequence = 0;
     for (const int64_t in_use : in_use_at_starts) {
-      ExecutionFact execution;
+      ingest::ExecutionFact execution;
       execution.device = 0;
       execution.module = 0;
       execution.sequence = ++sequence;
@@ -69,7 +69,7 @@ class GatesTest : public testing::Test {
       execution.in_use_at_start_bytes = in_use;
       writer.Add(execution);
     }
-    CaptureFact capture;
+    ingest::CaptureFact capture;
     capture.kind = "xplane";
     writer.Add(capture);
     writer.Commit({});
@@ -108,7 +108,7 @@ class GatesTest : public testing::Test {
     return limits;
   }
 
-  Database database_ = Database::Throwaway(Catalogue::Get().views());
+  schema::Database database_ = schema::Database::Throwaway(queries::Catalogue::Get().views());
 };
 
 TEST_F(GatesTest, TheBudgetIsForWhatRanAndForTheLargest) {
@@ -144,7 +144,8 @@ TEST_F(GatesTest, LimitsBelowWhatRulesSpeakOfAreSeen) {
   EXPECT_TRUE(GateSettings(Budget(1)).empty());
   EXPECT_TRUE(GateSettings(MaxGrowth(kMiB)).empty());
   EXPECT_EQ(GateSettings(MaxGrowth(1000)).at("growth_min_bytes"), 1001);
-  database_ = Database::Throwaway(Catalogue::Get().views(), GateSettings(MaxGrowth(1000)));
+  database_ =
+      schema::Database::Throwaway(queries::Catalogue::Get().views(), GateSettings(MaxGrowth(1000)));
   Store("leak", {{"jit_step", kMiB}}, {0, 1100, 2200, 3300});
   EXPECT_THAT(Failures(MaxGrowth(1000)), ElementsAre(HasSubstr("leaves 1.07 KiB behind")));
 }
@@ -206,4 +207,4 @@ TEST(ParsePercentTest, TakesWhatPeopleWrite) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::cli

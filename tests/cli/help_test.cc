@@ -8,7 +8,7 @@
 #include "schema/migrations.h"
 #include "tests/cli/program.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 namespace {
 
 using testing::HasSubstr;
@@ -59,7 +59,7 @@ TEST_F(HelpTest, EveryVerbHasAnExampleThatRuns) {
 TEST_F(HelpTest, TheVersionNamesToolAndSchema) {
   const Outcome outcome = Oomdb("--version");
   EXPECT_EQ(outcome.exit_code, 0);
-  EXPECT_THAT(outcome.out, HasSubstr("schema " + std::to_string(SchemaVersion())));
+  EXPECT_THAT(outcome.out, HasSubstr("schema " + std::to_string(schema::SchemaVersion())));
 }
 
 TEST_F(HelpTest, NothingAtAllIsHelp) {
@@ -84,4 +84,4 @@ TEST_F(HelpTest, SelfTestPasses) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::cli

@@ -6,7 +6,7 @@
 #include "tests/cli/program.h"
 #include "tests/support/gpu_story.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 namespace {
 
 using testing::AllOf;
@@ -82,4 +82,4 @@ TEST_F(HostsVerbTest, NamesCanNotDriveTheTerminal) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::cli

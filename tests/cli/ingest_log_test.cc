@@ -4,7 +4,7 @@
 
 #include "tests/cli/program.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 namespace {
 
 using testing::HasSubstr;
@@ -91,4 +91,4 @@ TEST_F(IngestLogTest, BinaryStandardInputIsRejected) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::cli

@@ -6,7 +6,7 @@
 #include "cli/self_test_capture.h"
 #include "tests/cli/program.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 namespace {
 
 using testing::AllOf;
@@ -190,4 +190,4 @@ TEST_F(IngestManyTest, WhatCantBeMergedLeavesNothingBehind) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::cli

@@ -10,7 +10,7 @@
 #include "proto/hlo.pb.h"
 #include "tests/cli/program.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 namespace {
 
 using testing::AllOf;
@@ -181,4 +181,4 @@ TEST_F(IngestVerbTest, EarlyStagesOfADumpArePassedOver) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::cli

@@ -12,7 +12,7 @@
 #include "schema/write_group.h"
 #include "tests/cli/program.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 namespace {
 
 using testing::HasSubstr;
@@ -82,8 +82,8 @@ TEST_F(InterruptTest, ATerminalIsNotReadToItsEnd) {
 
 TEST_F(InterruptTest, AWaitForAnotherWriterIsSaidAndEnds) {
   ASSERT_EQ(Oomdb("ingest --db oom.db logs").exit_code, 0);
-  Database other = Database::OpenForIngest(File("oom.db"), {});
-  WriteGroup held(other);
+  schema::Database other = schema::Database::OpenForIngest(File("oom.db"), {});
+  schema::WriteGroup held(other);
   held.Begin();
   const Outcome outcome = Shell(
       "oomdb ingest --db oom.db logs 2> talk & pid=$!\n"
@@ -106,4 +106,4 @@ TEST_F(InterruptTest, AQueryStops) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::cli

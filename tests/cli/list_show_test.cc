@@ -8,7 +8,7 @@
 #include "schema/migrations.h"
 #include "tests/cli/program.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 namespace {
 
 using testing::AllOf;
@@ -30,7 +30,7 @@ TEST_F(ListShowTest, ListsWhatADatabaseHolds) {
 TEST_F(ListShowTest, ListsWhatTheProgramKnowsWithoutADatabase) {
   EXPECT_THAT(Oomdb("list tables --format csv").out,
               AllOf(HasSubstr("findings,view,"), HasSubstr("captures,table,")));
-  for (const CatalogueEntry* rule : Catalogue::Get().Rules()) {
+  for (const queries::CatalogueEntry* rule : queries::Catalogue::Get().Rules()) {
     EXPECT_THAT(Oomdb("list rules --format csv").out, HasSubstr("\n" + rule->id + ","));
   }
   EXPECT_THAT(Oomdb("list settings --format csv").out, HasSubstr("capacity_bytes,,"));
@@ -43,13 +43,13 @@ TEST_F(ListShowTest, ListsWhatTheProgramKnowsWithoutADatabase) {
 }
 
 TEST_F(ListShowTest, ExplainsEveryTableAndView) {
-  for (const TableDescription& table : DescribeTables(SchemaSql())) {
+  for (const schema::TableDescription& table : schema::DescribeTables(schema::SchemaSql())) {
     const Outcome outcome = Oomdb("show " + table.name);
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
     EXPECT_THAT(outcome.out, AllOf(StartsWith(table.name), HasSubstr("CREATE TABLE " + table.name),
                                    HasSubstr(table.columns.at(0).name)));
   }
-  for (const CatalogueEntry& entry : Catalogue::Get().entries()) {
+  for (const queries::CatalogueEntry& entry : queries::Catalogue::Get().entries()) {
     const Outcome outcome = Oomdb("show " + entry.id);
     EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
     EXPECT_THAT(outcome.out, AllOf(StartsWith(entry.id), HasSubstr("CREATE VIEW " + entry.id)));
@@ -64,7 +64,7 @@ TEST_F(ListShowTest, ShowsTheSameToMachines) {
       nlohmann::json::parse(Oomdb("show step_does_not_fit --format json").out);
   EXPECT_EQ(rule["kind"], "rule");
   EXPECT_THAT(rule["file"].get<std::string>(), StartsWith("queries/"));
-  EXPECT_EQ(rule["asks"], Catalogue::Get().Find("step_does_not_fit")->asks);
+  EXPECT_EQ(rule["asks"], queries::Catalogue::Get().Find("step_does_not_fit")->asks);
   EXPECT_EQ(rule["columns"][0]["name"], "capture_id");
   EXPECT_FALSE(rule["columns"][0]["meaning"].get<std::string>().empty());
   EXPECT_THAT(rule["sql"].get<std::string>(), StartsWith("CREATE VIEW step_does_not_fit AS"));
@@ -74,4 +74,4 @@ TEST_F(ListShowTest, ShowsTheSameToMachines) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::cli

@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 namespace {
 
 using testing::ElementsAre;
@@ -80,4 +80,4 @@ TEST(ManifestTest, AMissingManifestIsNamed) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::cli

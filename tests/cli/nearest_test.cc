@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace oomdb {
+namespace oomdb::cli {
 namespace {
 
 using testing::ElementsAre;
@@ -33,4 +33,4 @@ TEST(NearestTest, LongNamesAreCheap) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::cli

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 namespace {
 
 TEST(ShellQuoteTest, QuotesWhatAShellWouldChange) {
@@ -29,4 +29,4 @@ TEST(RequireDatabaseTest, WantsAName) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::cli

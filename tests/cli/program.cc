@@ -10,7 +10,7 @@
 
 #include "cli/self_test_capture.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 namespace {
 
 namespace fs = std::filesystem;
@@ -68,4 +68,4 @@ std::string ProgramTest::Ask(const std::string& sql) {
   return rest;
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::cli

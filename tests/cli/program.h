@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace oomdb {
+namespace oomdb::cli {
 
 struct Outcome {
   int exit_code = -1;  // 128 + the signal's number when one ended it.
@@ -39,6 +39,6 @@ class ProgramTest : public testing::Test {
   std::string folder_;
 };
 
-}  // namespace oomdb
+}  // namespace oomdb::cli
 
 #endif  // OOMDB_TESTS_CLI_PROGRAM_H_

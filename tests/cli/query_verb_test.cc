@@ -3,7 +3,7 @@
 
 #include "tests/cli/program.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 namespace {
 
 using testing::HasSubstr;
@@ -124,4 +124,4 @@ TEST_F(QueryVerbTest, OutputIsTheSameEveryTime) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::cli

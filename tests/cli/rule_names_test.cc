@@ -12,7 +12,7 @@
 
 #include "queries/catalogue.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 namespace {
 
 using testing::ElementsAre;
@@ -23,7 +23,7 @@ bool IsWord(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
 // for.
 std::vector<std::string> RulesNamedIn(const std::string& line) {
   std::vector<std::string> found;
-  for (const CatalogueEntry* rule : Catalogue::Get().Rules()) {
+  for (const queries::CatalogueEntry* rule : queries::Catalogue::Get().Rules()) {
     const std::string& id = rule->id;
     if (id.find('_') == std::string::npos) continue;
     bool in_literal = false;
@@ -67,4 +67,4 @@ TEST(RuleNamesTest, FindsWhatItIsThereFor) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::cli

@@ -9,7 +9,7 @@
 #include "tests/cli/program.h"
 #include "tests/support/gpu_story.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 namespace {
 
 using testing::AllOf;
@@ -121,4 +121,4 @@ TEST_F(SweepVerbTest, Mistakes) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::cli

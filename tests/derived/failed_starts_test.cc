@@ -7,7 +7,7 @@
 
 #include "ingest/plan/plan.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 constexpr int64_t kOutputs = 1, kData = 2, kBefore = 3;  // Origins.
@@ -171,4 +171,4 @@ TEST(FailedStartsTest, WithoutAPlanOrAPoolNothingIsSaid) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::ingest

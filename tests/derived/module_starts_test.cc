@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 AllocatorFact Pool(std::optional<Index> device, MaybeInt peak_bytes = std::nullopt) {
@@ -163,4 +163,4 @@ TEST(ModuleStartsTest, WithoutAnAllocatorOnlyWhatTheStartsSay) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::ingest

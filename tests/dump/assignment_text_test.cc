@@ -7,7 +7,7 @@
 
 #include "tests/plan/text_proto.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 constexpr char kText[] =
@@ -184,4 +184,4 @@ TEST(AssignmentTextTest, CutAnywhereItYieldsWhatIsWhole) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::ingest

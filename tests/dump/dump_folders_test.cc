@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 using testing::ElementsAre;
@@ -110,4 +110,4 @@ TEST(DumpFoldersTest, TheNewestOfAModuleComesFirst) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::ingest

@@ -10,7 +10,7 @@
 #include "tests/plan/text_proto.h"
 #include "tests/source/temp_folder.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 using testing::HasSubstr;
@@ -218,4 +218,4 @@ TEST(PlanTextTest, ATextNamedAloneIsADump) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::ingest

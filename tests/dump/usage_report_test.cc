@@ -4,7 +4,7 @@
 
 #include "tests/plan/text_proto.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 TEST(UsageReportTest, OlderFormHasClassesAndSlots) {
@@ -75,4 +75,4 @@ TEST(UsageReportTest, OddLinesAreIssues) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::ingest

@@ -10,32 +10,32 @@
 namespace {
 
 // Takes everything, keeps nothing.
-class NullSink : public oomdb::FactSink {
+class NullSink : public oomdb::ingest::FactSink {
  public:
-  void Add(const oomdb::CaptureFact&) override {}
-  void Add(const oomdb::IssueFact&) override {}
-  void Add(const oomdb::DeviceFact&) override {}
-  void Add(const oomdb::ModuleFact&) override {}
-  void Add(const oomdb::AllocatorFact&) override {}
-  void Add(const oomdb::ExecutionFact&) override {}
-  void Add(const oomdb::AllocationFact&) override {}
-  void Add(const oomdb::HostEventFact&) override {}
-  void Add(const oomdb::OomEventFact&) override {}
-  void Add(const oomdb::OomBufferFact&) override {}
-  void Add(const oomdb::OomChunkFact&) override {}
-  void Add(const oomdb::ProfileSampleFact&) override {}
+  void Add(const oomdb::ingest::CaptureFact&) override {}
+  void Add(const oomdb::ingest::IssueFact&) override {}
+  void Add(const oomdb::ingest::DeviceFact&) override {}
+  void Add(const oomdb::ingest::ModuleFact&) override {}
+  void Add(const oomdb::ingest::AllocatorFact&) override {}
+  void Add(const oomdb::ingest::ExecutionFact&) override {}
+  void Add(const oomdb::ingest::AllocationFact&) override {}
+  void Add(const oomdb::ingest::HostEventFact&) override {}
+  void Add(const oomdb::ingest::OomEventFact&) override {}
+  void Add(const oomdb::ingest::OomBufferFact&) override {}
+  void Add(const oomdb::ingest::OomChunkFact&) override {}
+  void Add(const oomdb::ingest::ProfileSampleFact&) override {}
 };
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-  oomdb::ImportOptions options;
+  oomdb::ingest::ImportOptions options;
   // Every selection, chosen by the bytes themselves so that a crash can be repeated.
-  options.events = static_cast<oomdb::EventSelection>(size % 3);
+  options.events = static_cast<oomdb::ingest::EventSelection>(size % 3);
   NullSink sink;
   try {
-    oomdb::ImportXPlane(*oomdb::MemorySource(bytes), options, sink);
+    oomdb::ingest::ImportXPlane(*oomdb::ingest::MemorySource(bytes), options, sink);
   } catch (const oomdb::Error&) {
     // A clear refusal.
   }

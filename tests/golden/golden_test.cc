@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace oomdb {
+namespace oomdb::cli {
 namespace {
 
 namespace fs = std::filesystem;
@@ -130,4 +130,4 @@ INSTANTIATE_TEST_SUITE_P(Cases, GoldenTest, testing::ValuesIn(CaseNames()),
                          [](const auto& info) { return info.param; });
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::cli

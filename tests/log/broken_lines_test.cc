@@ -5,7 +5,7 @@
 #include "ingest/log/json_line.h"
 #include "tests/log/read_log.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 TEST(BrokenLinesTest, AMessageGoesOnInTheNextLine) {
@@ -140,4 +140,4 @@ TEST(BrokenLinesTest, Utf16IsNamed) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::ingest

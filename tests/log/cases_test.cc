@@ -18,7 +18,7 @@
 #include "schema/database.h"
 #include "schema/query.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 namespace fs = std::filesystem;
@@ -52,19 +52,20 @@ std::vector<std::string> LogsIn(const std::string& text) {
   return logs;
 }
 
-std::string Printed(const Value& value) {
+std::string Printed(const schema::Value& value) {
   if (const auto* number = std::get_if<int64_t>(&value)) return std::to_string(*number);
   if (const auto* text = std::get_if<std::string>(&value)) return *text;
   return "not an integer or a text";
 }
 
 // The rows of a table, a column a line, without NULLs and ids.
-std::string RowsOf(Database& database, const std::string& table, const std::string& rest,
-                   const Parameters& parameters, const std::string& indent,
+std::string RowsOf(schema::Database& database, const std::string& table, const std::string& rest,
+                   const schema::Parameters& parameters, const std::string& indent,
                    const std::function<std::string(int64_t)>& below = {}) {
-  const Rows found = Query(database, "SELECT * FROM " + table + " " + rest, parameters);
+  const schema::Rows found =
+      schema::Query(database, "SELECT * FROM " + table + " " + rest, parameters);
   std::string text;
-  for (const Row& row : found.rows) {
+  for (const schema::Row& row : found.rows) {
     text += indent + table + '\n';
     int64_t event = 0;
     for (size_t i = 0; i < row.size(); ++i) {
@@ -80,11 +81,11 @@ std::string RowsOf(Database& database, const std::string& table, const std::stri
 
 // What the tables hold after `log` was read.
 std::string RowsFrom(const std::string& log) {
-  Database database = Database::Throwaway({});
-  CaptureSource source;
+  schema::Database database = schema::Database::Throwaway({});
+  schema::CaptureSource source;
   source.path = "train.log";
   source.content_hash = "0";
-  CaptureWriter writer(database, source);
+  schema::CaptureWriter writer(database, source);
   ImportLog(*MemorySource(log, "train.log"), ImportOptions(), writer);
   writer.Commit({});
   const auto listed = [&](int64_t event) {
@@ -127,4 +128,4 @@ TEST(LogCasesTest, EveryFormHasOne) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::ingest

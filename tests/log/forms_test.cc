@@ -7,7 +7,7 @@
 
 #include "tests/log/read_log.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 // Reads a pattern of the table as far as the test needs it: what every text that it matches holds.
@@ -98,4 +98,4 @@ TEST(FormsTest, ACodeMayStandInTheLineBeforeHoweverThatEnds) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::ingest

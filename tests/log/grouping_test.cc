@@ -3,7 +3,7 @@
 
 #include "tests/log/read_log.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 const char* const kRequest =
@@ -44,4 +44,4 @@ TEST(GroupingTest, TooManyAreCounted) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::ingest

@@ -17,15 +17,15 @@
 #include "schema/migrations.h"
 #include "schema/query.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 namespace fs = std::filesystem;
 
 // form and kind, a line each.
-std::set<std::string> Lines(const Rows& rows) {
+std::set<std::string> Lines(const schema::Rows& rows) {
   std::set<std::string> lines;
-  for (const Row& row : rows.rows)
+  for (const schema::Row& row : rows.rows)
     lines.insert(std::get<std::string>(row[0]) + ' ' + std::get<std::string>(row[1]));
   return lines;
 }
@@ -44,8 +44,8 @@ TEST(KindsTest, EveryFormHasOne) {
 }
 
 TEST(KindsTest, TheViewListsTheSame) {
-  Database database = Database::Throwaway(Catalogue::Get().views());
-  const Rows rows = Query(database, "SELECT form, kind FROM oom_kinds");
+  schema::Database database = schema::Database::Throwaway(queries::Catalogue::Get().views());
+  const schema::Rows rows = schema::Query(database, "SELECT form, kind FROM oom_kinds");
   EXPECT_EQ(Lines(rows), OwnLines());
   EXPECT_EQ(rows.rows.size(), KindsOfForms().size());
 }
@@ -55,7 +55,7 @@ TEST(KindsTest, OldDatabasesGetTheSame) {
   old.exec("CREATE TABLE oom_events (kind TEXT)");
   for (const KindOfForm& one : KindsOfForms())
     old.exec("INSERT INTO oom_events VALUES ('" + std::string(one.form) + "')");
-  Migrate(old, 1, Migrations().first(1));
+  schema::Migrate(old, 1, schema::Migrations().first(1));
   std::set<std::string> lines;
   SQLite::Statement query(old, "SELECT form || ' ' || kind FROM oom_events");
   while (query.executeStep()) lines.insert(query.getColumn(0).getString());
@@ -76,4 +76,4 @@ TEST(KindsTest, EveryFormHasACase) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::ingest

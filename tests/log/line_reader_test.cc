@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 using testing::ElementsAre;
@@ -71,4 +71,4 @@ TEST(LineReaderTest, WhatStandsBeyondTheCutIsNotFound) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::ingest

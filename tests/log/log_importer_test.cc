@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "tests/log/read_log.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 const char* const kOom = "Out of memory while trying to allocate 777 bytes.\n";
@@ -89,4 +89,4 @@ TEST(LogImporterTest, BuffersBelongToTheirEvent) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::ingest

@@ -9,7 +9,7 @@
 
 #include "ingest/log/log_importer.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 // Keeps what a log yields; anything else is a failure.
 class ReadLog : public FactSink {
@@ -55,6 +55,6 @@ inline constexpr int64_t kMi = int64_t{1} << 20;
 inline constexpr int64_t kGi = int64_t{1} << 30;
 inline constexpr int64_t kTi = int64_t{1} << 40;
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest
 
 #endif  // OOMDB_TESTS_LOG_READ_LOG_H_

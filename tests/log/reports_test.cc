@@ -4,7 +4,7 @@
 
 #include "tests/log/read_log.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 const char* const kHeadline =
@@ -122,4 +122,4 @@ TEST(ReportsTest, AnyPartOfItIsRead) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::ingest

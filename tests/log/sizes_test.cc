@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 int64_t BytesOf(std::string_view text) {
@@ -60,4 +60,4 @@ TEST(SizesTest, GbMayMeanAPowerOfTen) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::ingest

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 using testing::ElementsAre;
@@ -89,4 +89,4 @@ TEST(WrappingTest, ExceptionsAreNoPartOfTheMessage) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::ingest

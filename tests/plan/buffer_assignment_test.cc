@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "tests/plan/text_proto.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 // Two parameters, the second a tuple of which element {1} is donated; every class once; host
@@ -155,4 +155,4 @@ TEST(BufferAssignmentTest, WhatIsNoModuleIsRefused) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::ingest

@@ -8,7 +8,7 @@
 
 #include "tests/plan/text_proto.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 // Buffers 1 (1 byte), 2 (10), 3 (100), 4 (1000), 5 (100) in temp allocation 0; 6 (5) is a
@@ -206,4 +206,4 @@ TEST(HeapReplayTest, LongChainsTakeLinearTime) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::ingest

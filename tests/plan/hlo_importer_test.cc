@@ -6,7 +6,7 @@
 #include "ingest/plan/plan.h"
 #include "tests/plan/text_proto.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 // Keeps what a bare module yields; anything else is a failure.
@@ -110,4 +110,4 @@ TEST(HloImporterTest, HashesAreXxh3) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::ingest

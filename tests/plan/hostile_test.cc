@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "tests/plan/text_proto.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 proto::HloProto OneAdd() {
@@ -166,4 +166,4 @@ TEST(HostileTest, DamagedModulesAreRefusedOrAddUp) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::ingest

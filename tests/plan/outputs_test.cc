@@ -5,7 +5,7 @@
 
 #include "tests/plan/text_proto.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 const std::string kF32 = "shape { element_type: 11 dimensions: 4 } ";
@@ -135,4 +135,4 @@ TEST(OutputsTest, WithoutARootTheyAreUnknown) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::ingest

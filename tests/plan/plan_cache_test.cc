@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "tests/plan/text_proto.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 std::string Module(const std::string& name) {
@@ -70,4 +70,4 @@ TEST(PlanCacheTest, ThreadsMayAskAtOnce) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::ingest

@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 constexpr int64_t kMiB = 1 << 20;
@@ -63,4 +63,4 @@ TEST(PrintedShapeTest, TuplesLoseTheirLayouts) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::ingest

@@ -5,7 +5,7 @@
 
 #include "tests/plan/text_proto.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 TEST(RealModulesTest, TpuWithAnArgumentInHostMemory) {
@@ -72,4 +72,4 @@ TEST(RealModulesTest, EightDevicesThatShareABatch) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::ingest

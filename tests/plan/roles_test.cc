@@ -5,7 +5,7 @@
 
 #include "tests/plan/text_proto.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 std::string Named(const std::string& op_name) {
@@ -176,4 +176,4 @@ TEST(RolesTest, LastComesWhatTakesOverTheMemory) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::ingest

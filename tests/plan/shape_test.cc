@@ -5,7 +5,7 @@
 
 #include "tests/plan/text_proto.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 using proto::ShapeProto;
@@ -98,4 +98,4 @@ TEST(ShapeTest, PrintsIndices) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::ingest

@@ -6,7 +6,7 @@
 
 #include "tests/plan/text_proto.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 Sharding Read(const std::string& text) { return ReadSharding(FromText<proto::OpSharding>(text)); }
@@ -125,4 +125,4 @@ TEST(ShardingTest, TheSignatureIsOfShapesInTheOrderOfTheParameters) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::ingest

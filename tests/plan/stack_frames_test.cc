@@ -5,7 +5,7 @@
 
 #include "tests/plan/text_proto.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 // model.py:7 (layer) calls flax, which calls numpy; main.py:3 is the outermost. Frame 5 stands in a
@@ -102,4 +102,4 @@ TEST(IsInstalledFileTest, KnowsPackagesAndTheStandardLibrary) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::ingest

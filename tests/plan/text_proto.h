@@ -14,7 +14,7 @@
 #include "ingest/plan/plan.h"
 #include "proto/hlo.pb.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 template <typename Message>
 Message FromText(const std::string& text) {
@@ -65,6 +65,6 @@ inline std::string TestData(const std::string& name) {
   return content.str();
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest
 
 #endif  // OOMDB_TESTS_PLAN_TEXT_PROTO_H_

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 class PprofBuilder {
  public:
@@ -86,6 +86,6 @@ class PprofBuilder {
   uint64_t last_id_ = 0;
 };
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest
 
 #endif  // OOMDB_TESTS_PROFILE_PPROF_BUILDER_H_

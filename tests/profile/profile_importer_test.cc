@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "tests/profile/pprof_builder.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 using testing::HasSubstr;
@@ -155,4 +155,4 @@ TEST(ProfileImporterTest, ClaimsByName) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::ingest

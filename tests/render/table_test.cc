@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 
-namespace oomdb {
+namespace oomdb::render {
 namespace {
 
 using Rows = std::vector<std::vector<Cell>>;
@@ -117,4 +117,4 @@ TEST(TableTest, FormatsAreNamed) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::render

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 
-namespace oomdb {
+namespace oomdb::render {
 namespace {
 
 using ::testing::ElementsAre;
@@ -100,4 +100,4 @@ TEST(TerminalTest, AlwaysIsAlwaysAndNeverIsNever) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::render

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 
-namespace oomdb {
+namespace oomdb::render {
 namespace {
 
 using ::testing::HasSubstr;
@@ -100,4 +100,4 @@ TEST(UnitsTest, WrongSizesAreNamed) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::render

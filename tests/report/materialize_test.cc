@@ -12,19 +12,20 @@
 #include "queries/catalogue.h"
 #include "schema/query.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 namespace {
 
 class Silent : public IngestObserver {
  public:
-  void Stored(const std::string&, const CaptureSummary&) override {}
+  void Stored(const std::string&, const schema::CaptureSummary&) override {}
   void Rejected(const std::string& path, const std::string& reason) override {
     ADD_FAILURE() << path << reason;
   }
   void PassedOver(const std::string&, const std::string&) override {}
 };
 
-Database Samples(Database database = Database::Throwaway(Catalogue::Get().views())) {
+schema::Database Samples(
+    schema::Database database = schema::Database::Throwaway(queries::Catalogue::Get().views())) {
   IngestRequest request;
   // All but the failed compile: its error log has a test of its own.
   for (const char* sample : {"attention_oom", "cpu", "dataset_oom", "grad_leak_oom", "rocm"})
@@ -34,7 +35,7 @@ Database Samples(Database database = Database::Throwaway(Catalogue::Get().views(
   return database;
 }
 
-Database WithErrorText(Database database) {
+schema::Database WithErrorText(schema::Database database) {
   const std::string path = testing::TempDir() + "materialize_test.log";
   std::ofstream(path) << "jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory "
                          "while trying to allocate 8589934592 bytes.\n";
@@ -43,12 +44,12 @@ Database WithErrorText(Database database) {
   Silent silent;
   IngestPaths(database, request, silent);
   std::filesystem::remove(path);
-  EXPECT_EQ(Query(database, "SELECT * FROM oom_events").rows.size(), 1);
+  EXPECT_EQ(schema::Query(database, "SELECT * FROM oom_events").rows.size(), 1);
   return database;
 }
 
 TEST(MaterializeTest, BlocksComeBeforeWhatMentionsThem) {
-  const std::vector<std::string> order = MaterializationOrder(Catalogue::Get());
+  const std::vector<std::string> order = queries::MaterializationOrder(queries::Catalogue::Get());
   const auto place = [&](const std::string& id) {
     return std::find(order.begin(), order.end(), id) - order.begin();
   };
@@ -59,12 +60,12 @@ TEST(MaterializeTest, BlocksComeBeforeWhatMentionsThem) {
   EXPECT_EQ(place("buffers"), static_cast<long>(order.size()));
 }
 
-void ExpectSameAnswers(Database views, Database tables) {
-  MaterializeRules(tables, Catalogue::Get());
+void ExpectSameAnswers(schema::Database views, schema::Database tables) {
+  queries::MaterializeRules(tables, queries::Catalogue::Get());
   for (const char* name : {"findings", "finding_items", "remedies"}) {
     const std::string sql = std::string("SELECT * FROM ") + name;
-    Rows expected = Query(views, sql);
-    Rows got = Query(tables, sql);
+    schema::Rows expected = schema::Query(views, sql);
+    schema::Rows got = schema::Query(tables, sql);
     std::sort(expected.rows.begin(), expected.rows.end());
     std::sort(got.rows.begin(), got.rows.end());
     EXPECT_GT(expected.rows.size(), 0) << name;
@@ -80,22 +81,23 @@ TEST(MaterializeTest, AnswersStayTheSameWithAnErrorText) {
 }
 
 TEST(MaterializeTest, AnswersStayTheSameWithLazyViews) {
-  Database lazy = Samples(Database::ThrowawayWithLazyViews(Catalogue::Get().views()));
+  schema::Database lazy =
+      Samples(schema::Database::ThrowawayWithLazyViews(queries::Catalogue::Get().views()));
   ExpectSameAnswers(Samples(), std::move(lazy));
 }
 
 // What a header says of a table is true: the samples have no error log.
 TEST(MaterializeTest, ViewsAreEmptyWithoutTheirTable) {
-  Database database = Samples();
+  schema::Database database = Samples();
   int checked = 0;
-  for (const CatalogueEntry& entry : Catalogue::Get().entries()) {
+  for (const queries::CatalogueEntry& entry : queries::Catalogue::Get().entries()) {
     if (entry.empty_without.empty()) continue;
     ++checked;
-    ASSERT_EQ(Query(database, "SELECT * FROM " + entry.empty_without).rows.size(), 0);
-    EXPECT_EQ(Query(database, "SELECT * FROM " + entry.id).rows.size(), 0) << entry.id;
+    ASSERT_EQ(schema::Query(database, "SELECT * FROM " + entry.empty_without).rows.size(), 0);
+    EXPECT_EQ(schema::Query(database, "SELECT * FROM " + entry.id).rows.size(), 0) << entry.id;
   }
   EXPECT_GT(checked, 0);
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::cli

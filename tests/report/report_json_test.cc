@@ -6,7 +6,7 @@
 #include "cli/report/text.h"
 #include "tests/report/sample_report.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 namespace {
 
 using Json = nlohmann::json;
@@ -100,4 +100,4 @@ TEST(ReportJsonTest, WhatIsNotKnownIsNull) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::cli

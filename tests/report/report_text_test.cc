@@ -7,7 +7,7 @@
 #include "render/terminal.h"
 #include "tests/report/sample_report.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 namespace {
 
 using testing::HasSubstr;
@@ -58,7 +58,7 @@ TEST(ReportTextTest, FitsTheWidth) {
     ReportStyle style = Style100();
     style.width = width;
     for (const std::string& line : Lines(ReportText(report, style)))
-      EXPECT_LE(DisplayWidth(line), width) << line;
+      EXPECT_LE(render::DisplayWidth(line), width) << line;
   }
 }
 
@@ -173,4 +173,4 @@ TEST(ReportMarkdownTest, TheFenceIsLongerThanAnyInTheText) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::cli

@@ -1,6 +1,6 @@
 #include "tests/report/sample_report.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 namespace {
 
 constexpr int64_t kMiB = 1 << 20;
@@ -119,4 +119,4 @@ Report MisfitReport() {
   return report;
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::cli

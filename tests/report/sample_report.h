@@ -4,7 +4,7 @@
 
 #include "cli/report/model.h"
 
-namespace oomdb {
+namespace oomdb::cli {
 
 // A step that does not fit, with one finding, two remedies, a peak of two groups and one failed
 // execution.
@@ -13,6 +13,6 @@ Report MisfitReport();
 // The same capture when all is well.
 Report HealthyReport();
 
-}  // namespace oomdb
+}  // namespace oomdb::cli
 
 #endif  // OOMDB_TESTS_REPORT_SAMPLE_REPORT_H_

@@ -5,7 +5,7 @@
 #include "tests/support/hlo_builder.h"
 #include "tests/support/sizes.h"
 
-namespace oomdb {
+namespace oomdb::queries {
 namespace {
 
 using testing::HasSubstr;
@@ -37,4 +37,4 @@ TEST(AlreadyRematerializedTest, QuietWithoutAny) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::queries

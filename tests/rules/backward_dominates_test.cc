@@ -5,7 +5,7 @@
 #include "tests/rules/rule_database.h"
 #include "tests/support/gpu_story.h"
 
-namespace oomdb {
+namespace oomdb::queries {
 namespace {
 
 using testing::Contains;
@@ -29,4 +29,4 @@ TEST(BackwardDominatesTest, QuietWhereForwardLeads) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::queries

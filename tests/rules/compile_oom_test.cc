@@ -5,7 +5,7 @@
 #include "tests/rules/rule_database.h"
 #include "tests/support/gpu_story.h"
 
-namespace oomdb {
+namespace oomdb::queries {
 namespace {
 
 using testing::AllOf;
@@ -202,4 +202,4 @@ TEST(CompileOomTest, TheLastFailureOfATextCounts) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::queries

@@ -4,7 +4,7 @@
 #include "tests/rules/rule_database.h"
 #include "tests/support/gpu_story.h"
 
-namespace oomdb {
+namespace oomdb::queries {
 namespace {
 
 constexpr char kCapacity[] = "SELECT capacity_bytes FROM effective_capacity";
@@ -69,4 +69,4 @@ TEST(EffectiveCapacityTest, AHostPoolNeverCounts) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::queries

@@ -10,7 +10,7 @@
 
 #include "tests/rules/rule_database.h"
 
-namespace oomdb {
+namespace oomdb::queries {
 
 // A TPU's compiler, and how much it lacks.
 inline std::string Headline(const std::string& used, const std::string& capacity,
@@ -40,6 +40,6 @@ inline std::vector<std::string> Fixes(RuleDatabase& database, const Finding& fin
   return fixes;
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::queries
 
 #endif  // OOMDB_TESTS_RULES_ERROR_LOGS_H_

@@ -7,7 +7,7 @@
 #include "tests/rules/rule_database.h"
 #include "tests/support/gpu_story.h"
 
-namespace oomdb {
+namespace oomdb::queries {
 
 struct RoleSizes {
   int64_t forward;
@@ -32,6 +32,6 @@ inline RuleDatabase FailedStep(const RoleSizes& sizes) {
   return database;
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::queries
 
 #endif  // OOMDB_TESTS_RULES_FAILED_STEP_H_

@@ -7,7 +7,7 @@
 #include "tests/support/hlo_builder.h"
 #include "tests/support/sizes.h"
 
-namespace oomdb {
+namespace oomdb::queries {
 namespace {
 
 using testing::ElementsAre;
@@ -236,4 +236,4 @@ TEST(FailureComparisonTest, BuffersOfAPlan) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::queries

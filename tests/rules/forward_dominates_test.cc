@@ -5,7 +5,7 @@
 #include "tests/rules/rule_database.h"
 #include "tests/support/gpu_story.h"
 
-namespace oomdb {
+namespace oomdb::queries {
 namespace {
 
 using testing::Contains;
@@ -71,4 +71,4 @@ TEST(ForwardDominatesTest, MicroBatchesAreAsManyAsMakeItFit) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::queries

@@ -4,7 +4,7 @@
 #include "tests/rules/rule_database.h"
 #include "tests/support/gpu_story.h"
 
-namespace oomdb {
+namespace oomdb::queries {
 namespace {
 
 using testing::HasSubstr;
@@ -73,4 +73,4 @@ TEST(FragmentationTest, AnAllocatorsDumpIsEnough) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::queries

@@ -6,7 +6,7 @@
 #include "tests/rules/rule_database.h"
 #include "tests/support/gpu_story.h"
 
-namespace oomdb {
+namespace oomdb::queries {
 namespace {
 
 using testing::HasSubstr;
@@ -35,7 +35,8 @@ GpuStory Story(int64_t limit_bytes) {
   return story;
 }
 
-std::vector<Finding> GrowthOf(const GpuStory& story, const SettingOverrides& settings = {}) {
+std::vector<Finding> GrowthOf(const GpuStory& story,
+                              const schema::SettingOverrides& settings = {}) {
   RuleDatabase database(settings);
   database.Ingest(story.Bytes());
   return database.Findings("grows_per_execution");
@@ -247,4 +248,4 @@ TEST(GrowsPerExecutionTest, SeveralModulesOfOneNameAreKeptApart) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::queries

@@ -5,7 +5,7 @@
 #include "tests/rules/rule_database.h"
 #include "tests/support/gpu_story.h"
 
-namespace oomdb {
+namespace oomdb::queries {
 namespace {
 
 GpuStory ThreeSteps() {
@@ -47,4 +47,4 @@ TEST(LiveAtStartTest, SumsToWhatWasInUse) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::queries

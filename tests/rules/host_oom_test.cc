@@ -5,7 +5,7 @@
 #include "tests/rules/rule_database.h"
 #include "tests/support/gpu_story.h"
 
-namespace oomdb {
+namespace oomdb::queries {
 namespace {
 
 using testing::ElementsAre;
@@ -41,4 +41,4 @@ TEST(HostOomTest, QuietForTheDevice) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::queries

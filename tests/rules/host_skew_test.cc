@@ -5,7 +5,7 @@
 #include "tests/rules/job_host.h"
 #include "tests/rules/rule_database.h"
 
-namespace oomdb {
+namespace oomdb::queries {
 namespace {
 
 using testing::HasSubstr;
@@ -171,4 +171,4 @@ TEST(HostSkewTest, ThresholdsAreSettings) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::queries

@@ -8,7 +8,7 @@
 
 #include "tests/support/gpu_story.h"
 
-namespace oomdb {
+namespace oomdb::queries {
 
 struct HostOptions {
   int devices = 1;
@@ -41,6 +41,6 @@ inline std::string Host(int number, const HostOptions& options) {
   return story.Bytes();
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::queries
 
 #endif  // OOMDB_TESTS_RULES_JOB_HOST_H_

@@ -4,7 +4,7 @@
 #include "tests/rules/error_logs.h"
 #include "tests/rules/rule_database.h"
 
-namespace oomdb {
+namespace oomdb::queries {
 namespace {
 
 using testing::ElementsAre;
@@ -53,4 +53,4 @@ TEST(OnChipOomTest, QuietForDeviceMemory) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::queries

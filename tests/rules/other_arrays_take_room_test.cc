@@ -4,7 +4,7 @@
 #include "tests/rules/rule_database.h"
 #include "tests/support/gpu_story.h"
 
-namespace oomdb {
+namespace oomdb::queries {
 namespace {
 
 using testing::HasSubstr;
@@ -120,4 +120,4 @@ TEST(OtherArraysTakeRoomTest, FiresBesideGrowthThatDoesNotExplainIt) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::queries

@@ -4,7 +4,7 @@
 #include "tests/rules/job_host.h"
 #include "tests/rules/rule_database.h"
 
-namespace oomdb {
+namespace oomdb::queries {
 namespace {
 
 using testing::HasSubstr;
@@ -48,4 +48,4 @@ TEST(PlanDiffersBetweenHostsTest, QuietForEqualSizesWhateverTheTextSays) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::queries

@@ -4,7 +4,7 @@
 #include "tests/rules/rule_database.h"
 #include "tests/support/gpu_story.h"
 
-namespace oomdb {
+namespace oomdb::queries {
 namespace {
 
 using testing::ElementsAre;
@@ -22,7 +22,7 @@ HloBuilder StepWithHoles(int64_t bytes) {
   return hlo;
 }
 
-RuleDatabase PlanOf(const HloBuilder& hlo, const SettingOverrides& settings = {}) {
+RuleDatabase PlanOf(const HloBuilder& hlo, const schema::SettingOverrides& settings = {}) {
   RuleDatabase database(settings);
   database.IngestPlan(hlo.Bytes());
   return database;
@@ -73,4 +73,4 @@ TEST(PlanFragmentationTest, ThresholdsAreSettings) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::queries

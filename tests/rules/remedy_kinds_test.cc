@@ -11,7 +11,7 @@
 #include "queries/catalogue.h"
 #include "schema/query.h"
 
-namespace oomdb {
+namespace oomdb::queries {
 namespace {
 
 // As the headers of the SQL files name them: the keys of `words fix by remedy`.
@@ -36,9 +36,10 @@ std::set<std::string> OfferedRemedies() {
 }
 
 TEST(RemedyKindsTest, EveryRemedyIsListed) {
-  Database database = Database::ThrowawayWithLazyViews(Catalogue::Get().views(), {});
+  schema::Database database =
+      schema::Database::ThrowawayWithLazyViews(Catalogue::Get().views(), {});
   std::set<std::string> listed;
-  for (const Record& kind : ReadView(database, "remedy_kinds")) {
+  for (const schema::Record& kind : schema::ReadView(database, "remedy_kinds")) {
     EXPECT_TRUE(listed.insert(kind.Text("remedy")).second) << kind.Text("remedy") << " twice";
     EXPECT_NE(kind.Text("what"), "");
     EXPECT_NE(kind.Text("assumes"), "");
@@ -50,4 +51,4 @@ TEST(RemedyKindsTest, EveryRemedyIsListed) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::queries

@@ -4,7 +4,7 @@
 #include "tests/rules/rule_database.h"
 #include "tests/support/gpu_story.h"
 
-namespace oomdb {
+namespace oomdb::queries {
 namespace {
 
 using testing::AllOf;
@@ -133,4 +133,4 @@ TEST(ReplicatedParametersTest, QuietWithoutPartitionsOrShardings) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::queries

@@ -8,7 +8,7 @@
 #include "queries/catalogue.h"
 #include "tests/rules/rule_database.h"
 
-namespace oomdb {
+namespace oomdb::queries {
 namespace {
 
 // Looks at what the other tests asked for, when all of them have run.
@@ -44,4 +44,4 @@ TEST(RuleCoverageTest, RecordsWhatIsAsked) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::queries

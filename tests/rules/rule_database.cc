@@ -11,7 +11,7 @@
 #include "queries/catalogue.h"
 #include "schema/capture_writer.h"
 
-namespace oomdb {
+namespace oomdb::queries {
 namespace {
 
 std::optional<int64_t> MaybeInt64(const SQLite::Column& column) {
@@ -23,15 +23,16 @@ std::string TextOrEmpty(const SQLite::Column& column) {
   return column.isNull() ? std::string() : column.getString();
 }
 
-void Store(Database& database, const std::string& bytes, const std::string& path,
-           const std::string& run, void (*import)(const Source&, const ImportOptions&, FactSink&)) {
-  const std::unique_ptr<Source> source = MemorySource(bytes, path);
-  CaptureSource description;
+void Store(schema::Database& database, const std::string& bytes, const std::string& path,
+           const std::string& run,
+           void (*import)(const ingest::Source&, const ingest::ImportOptions&, ingest::FactSink&)) {
+  const std::unique_ptr<ingest::Source> source = ingest::MemorySource(bytes, path);
+  schema::CaptureSource description;
   description.path = path;
-  description.content_hash = ContentHash(*source);
+  description.content_hash = ingest::ContentHash(*source);
   description.bytes = static_cast<int64_t>(bytes.size());
   description.run = run;
-  CaptureWriter writer(database, description);
+  schema::CaptureWriter writer(database, description);
   import(*source, {}, writer);
   writer.Commit({});
 }
@@ -43,21 +44,22 @@ AskedRules& AskedRules::OfThisProcess() {
   return asked;
 }
 
-RuleDatabase::RuleDatabase(const SettingOverrides& settings)
-    : database_(Database::Throwaway(Catalogue::Get().views(), settings)) {}
+RuleDatabase::RuleDatabase(const schema::SettingOverrides& settings)
+    : database_(schema::Database::Throwaway(Catalogue::Get().views(), settings)) {}
 
 void RuleDatabase::Ingest(const std::string& xspace_bytes, const std::string& run) {
   Store(database_, xspace_bytes, "/" + run + "/" + std::to_string(++captures_) + ".xplane.pb", run,
-        ImportXPlane);
+        ingest::ImportXPlane);
 }
 
 void RuleDatabase::IngestPlan(const std::string& hlo_bytes, const std::string& run) {
   Store(database_, hlo_bytes, "/" + run + "/" + std::to_string(++captures_) + ".hlo.pb", run,
-        ImportHlo);
+        ingest::ImportHlo);
 }
 
 void RuleDatabase::IngestText(const std::string& text, const std::string& run) {
-  Store(database_, text, "/" + run + "/" + std::to_string(++captures_) + ".log", run, ImportLog);
+  Store(database_, text, "/" + run + "/" + std::to_string(++captures_) + ".log", run,
+        ingest::ImportLog);
 }
 
 void RuleDatabase::Execute(const std::string& sql) { database_.connection().exec(sql); }
@@ -121,4 +123,4 @@ std::optional<int64_t> RuleDatabase::Integer(const std::string& sql) {
   return MaybeInt64(statement.getColumn(0));
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::queries

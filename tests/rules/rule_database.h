@@ -14,7 +14,7 @@
 
 #include "schema/database.h"
 
-namespace oomdb {
+namespace oomdb::queries {
 
 struct Finding {
   std::string id;
@@ -52,7 +52,7 @@ struct AskedRules {
 class RuleDatabase {
  public:
   // A throw-away database with all views; `settings` override the defaults.
-  explicit RuleDatabase(const SettingOverrides& settings = {});
+  explicit RuleDatabase(const schema::SettingOverrides& settings = {});
 
   // A profiler capture, through its importer and the writer.
   void Ingest(const std::string& xspace_bytes, const std::string& run = "run1");
@@ -69,13 +69,13 @@ class RuleDatabase {
   std::vector<Remedy> Remedies(const Finding& finding);
   std::vector<Item> Items(const Finding& finding);
   std::optional<int64_t> Integer(const std::string& sql);
-  Database& database() { return database_; }
+  schema::Database& database() { return database_; }
 
  private:
-  Database database_;
+  schema::Database database_;
   int64_t captures_ = 0;
 };
 
-}  // namespace oomdb
+}  // namespace oomdb::queries
 
 #endif  // OOMDB_TESTS_RULES_RULE_DATABASE_H_

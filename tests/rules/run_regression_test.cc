@@ -6,7 +6,7 @@
 #include "tests/rules/rule_database.h"
 #include "tests/support/gpu_story.h"
 
-namespace oomdb {
+namespace oomdb::queries {
 namespace {
 
 using testing::HasSubstr;
@@ -61,4 +61,4 @@ TEST(RunRegressionTest, QuietWithoutALabelForLessAndForOtherModules) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::queries

@@ -6,7 +6,7 @@
 #include "tests/rules/rule_database.h"
 #include "tests/support/gpu_story.h"
 
-namespace oomdb {
+namespace oomdb::queries {
 namespace {
 
 using testing::AllOf;
@@ -175,4 +175,4 @@ TEST(RuntimeOomTest, QuietForAdvice) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::queries

@@ -5,7 +5,7 @@
 #include "tests/rules/rule_database.h"
 #include "tests/support/gpu_story.h"
 
-namespace oomdb {
+namespace oomdb::queries {
 namespace {
 
 using testing::HasSubstr;
@@ -81,4 +81,4 @@ TEST(SweepLimitTest, QuietForTwoPointsForOnesThatAllFitAndForWords) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::queries

@@ -4,7 +4,7 @@
 #include "tests/rules/rule_database.h"
 #include "tests/support/gpu_story.h"
 
-namespace oomdb {
+namespace oomdb::queries {
 namespace {
 
 using testing::IsEmpty;
@@ -41,4 +41,4 @@ TEST(TruncatedCaptureTest, QuietForAWholeFile) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::queries

@@ -16,7 +16,7 @@
 #include "tests/rules/rule_database.h"
 #include "tests/support/gpu_story.h"
 
-namespace oomdb {
+namespace oomdb::queries {
 namespace {
 
 // They grow with what the captures hold, not with their number alone.
@@ -60,7 +60,7 @@ struct Instruction {
   std::string p4;
 };
 
-std::vector<Instruction> Program(Database& database, const std::string& sql) {
+std::vector<Instruction> Program(schema::Database& database, const std::string& sql) {
   SQLite::Statement statement(database.connection(), "EXPLAIN " + sql);
   std::vector<Instruction> program;
   while (statement.executeStep()) {
@@ -76,7 +76,7 @@ struct Stored {
   std::string name;  // Of the table, or of its index.
 };
 
-std::map<int64_t, Stored> RootPages(Database& database) {
+std::map<int64_t, Stored> RootPages(schema::Database& database) {
   SQLite::Statement statement(
       database.connection(),
       "SELECT rootpage, tbl_name, name FROM sqlite_schema WHERE rootpage > 0");
@@ -90,7 +90,7 @@ std::map<int64_t, Stored> RootPages(Database& database) {
 
 // A cursor is set to its first or last row and then moved on. A seek past NULL is the same: nearly
 // nothing is left out. (An automatic index is filled by such a loop, so it is seen here as well.)
-std::set<std::string> ScannedTables(Database& database, const std::string& sql) {
+std::set<std::string> ScannedTables(schema::Database& database, const std::string& sql) {
   const std::map<int64_t, Stored> pages = RootPages(database);
   const std::vector<Instruction> program = Program(database, sql);
   std::set<int64_t> moved, nulls, others;
@@ -138,7 +138,7 @@ std::string Joined(const std::set<std::string>& names) {
 }
 
 TEST(ViewPlansTest, OneCaptureWithoutReadingWhatTheOthersHold) {
-  Database database = Database::Throwaway(Catalogue::Get().views(), {});
+  schema::Database database = schema::Database::Throwaway(Catalogue::Get().views(), {});
   size_t asked = 0;
   for (const CatalogueEntry& entry : Catalogue::Get().entries()) {
     const std::optional<std::string> sql = QuestionAboutOne(entry);
@@ -153,7 +153,7 @@ TEST(ViewPlansTest, OneCaptureWithoutReadingWhatTheOthersHold) {
 
 // The check sees what it is there for.
 TEST(ViewPlansTest, SeesScansOfTablesOfIndexesAndForAutomaticIndexes) {
-  Database database = Database::Throwaway(Catalogue::Get().views(), {});
+  schema::Database database = schema::Database::Throwaway(Catalogue::Get().views(), {});
   const auto scanned = [&](const std::string& sql) {
     return Joined(ScannedTables(database, "SELECT * FROM " + sql));
   };
@@ -167,7 +167,7 @@ TEST(ViewPlansTest, SeesScansOfTablesOfIndexesAndForAutomaticIndexes) {
 }
 
 TEST(ViewPlansTest, DontDependOnWhatIsStored) {
-  Database empty = Database::Throwaway(Catalogue::Get().views(), {});
+  schema::Database empty = schema::Database::Throwaway(Catalogue::Get().views(), {});
   RuleDatabase filled;
   HloBuilder hlo("jit_step");
   hlo.Parameter(Value(8_MiB)).Output(Value(4_MiB)).Temp(4_MiB);
@@ -192,4 +192,4 @@ TEST(ViewPlansTest, DontDependOnWhatIsStored) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::queries

@@ -8,7 +8,7 @@
 #include "tests/rules/rule_database.h"
 #include "tests/support/gpu_story.h"
 
-namespace oomdb {
+namespace oomdb::queries {
 namespace {
 
 constexpr int kFew = 8, kMany = 32;
@@ -30,7 +30,7 @@ std::string Capture(int number) {
   return story.Bytes();
 }
 
-int64_t StepsOf(Database& database, const std::string& view) {
+int64_t StepsOf(schema::Database& database, const std::string& view) {
   sqlite3_stmt* statement = nullptr;
   const std::string sql = "SELECT * FROM " + view;
   EXPECT_EQ(
@@ -121,4 +121,4 @@ TEST(ViewsScaleTest, GrowthWithTheExecutions) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::queries

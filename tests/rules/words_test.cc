@@ -12,7 +12,7 @@
 #include "schema/database.h"
 #include "schema/query.h"
 
-namespace oomdb {
+namespace oomdb::queries {
 namespace {
 
 using testing::ElementsAre;
@@ -33,13 +33,13 @@ constexpr char kRow[] =
 
 // The sentence as SQL gives it. The same is asked of ToText, with the same units.
 std::string Sentence(const Template& words) {
-  Database database = Database::Throwaway(Catalogue::Get().views());
+  schema::Database database = schema::Database::Throwaway(Catalogue::Get().views());
   const std::string sql = "SELECT " + words.ToSql("t") + " FROM (" + kRow + ") t";
-  const Value value = Query(database, sql).rows.at(0).at(0);
+  const schema::Value value = schema::Query(database, sql).rows.at(0).at(0);
   const auto* const text = std::get_if<std::string>(&value);
   const std::string from_sql = text == nullptr ? "" : *text;
   database.connection().exec(std::string("CREATE TEMP TABLE one_row AS ") + kRow);
-  EXPECT_EQ(words.ToText(ReadView(database, "one_row").at(0), SqlUnits()), from_sql) << sql;
+  EXPECT_EQ(words.ToText(schema::ReadView(database, "one_row").at(0), SqlUnits()), from_sql) << sql;
   return text == nullptr ? "NULL" : from_sql;
 }
 
@@ -62,13 +62,13 @@ TEST(WordsTest, WritesColumnsInTheirUnits) {
 }
 
 TEST(WordsTest, WritesNumbersForPeople) {
-  Database database = Database::Throwaway(Catalogue::Get().views());
+  schema::Database database = schema::Database::Throwaway(Catalogue::Get().views());
   database.connection().exec(std::string("CREATE TEMP TABLE one_row AS ") + kRow);
   const WordUnits units{[](int64_t n) { return std::to_string(n / 1024) + " KiB"; },
                         [](int64_t n) { return std::to_string(n / 1000) + " µs"; },
                         [](const std::string& text) { return "<" + text + ">"; }};
   EXPECT_EQ(Template("{size:bytes} in {wait:ns}: {things:list}, {times:x}")
-                .ToText(ReadView(database, "one_row").at(0), units),
+                .ToText(schema::ReadView(database, "one_row").at(0), units),
             "4 KiB in 1 µs: <a (8 bytes)>, 1.05");
 }
 
@@ -132,4 +132,4 @@ TEST(WordsTest, EveryRuleHasItsSentences) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::queries

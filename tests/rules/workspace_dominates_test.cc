@@ -5,7 +5,7 @@
 #include "tests/rules/rule_database.h"
 #include "tests/support/gpu_story.h"
 
-namespace oomdb {
+namespace oomdb::queries {
 namespace {
 
 using testing::IsEmpty;
@@ -25,4 +25,4 @@ TEST(WorkspaceDominatesTest, QuietWhereForwardLeads) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::queries

@@ -5,7 +5,7 @@
 
 #include <stdexcept>
 
-namespace oomdb {
+namespace oomdb::schema {
 namespace {
 
 // Around the batch's size and its multiples: none may be lost or doubled, and the order stays.
@@ -55,4 +55,4 @@ TEST(BulkInsertTest, ColumnsThatAreKnownAtRunTime) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::schema

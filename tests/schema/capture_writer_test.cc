@@ -8,7 +8,7 @@
 #include "queries/catalogue.h"
 #include "tests/schema/sample_facts.h"
 
-namespace oomdb {
+namespace oomdb::schema {
 namespace {
 
 using testing::HasSubstr;
@@ -28,7 +28,7 @@ int64_t RowsOfAllTables(Database& database) {
 
 class CaptureWriterTest : public testing::Test {
  protected:
-  Database database_ = Database::Throwaway(Catalogue::Get().views());
+  Database database_ = Database::Throwaway(queries::Catalogue::Get().views());
 };
 
 TEST_F(CaptureWriterTest, WritesEveryFactBehindItsView) {
@@ -77,13 +77,13 @@ TEST_F(CaptureWriterTest, UnknownIsNull) {
 
 // A module from before its buffers were assigned: what is unknown is NULL, not 0.
 TEST_F(CaptureWriterTest, WithoutABufferAssignmentThereAreNoSizes) {
-  auto plan = std::make_shared<Plan>();
+  auto plan = std::make_shared<ingest::Plan>();
   plan->instruction_count = 3;
-  ModuleFact module;
+  ingest::ModuleFact module;
   module.name = "jit_early";
   module.hlo_hash = "early";
   module.plan = plan;
-  CaptureFact capture;
+  ingest::CaptureFact capture;
   capture.kind = "hlo";
   CaptureWriter writer(database_, SampleSource("a"));
   writer.Add(module);
@@ -130,7 +130,7 @@ TEST_F(CaptureWriterTest, StopsOnRequestAndLeavesNothing) {
     AddSampleFacts(writer);
     stop = true;
     try {
-      writer.Add(DeviceFact());
+      writer.Add(ingest::DeviceFact());
       FAIL() << "did not stop";
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ExitCode::kInterrupted);
@@ -174,7 +174,7 @@ TEST_F(CaptureWriterTest, SameContentAgainOnlyUpdatesNames) {
 TEST_F(CaptureWriterTest, RefusesReferencesToNothing) {
   CaptureWriter writer(database_, SampleSource("a"));
   AddSampleFacts(writer);
-  AllocationFact allocation;
+  ingest::AllocationFact allocation;
   allocation.allocator = 1;  // There is one, with index 0.
   writer.Add(allocation);
   try {
@@ -187,7 +187,7 @@ TEST_F(CaptureWriterTest, RefusesReferencesToNothing) {
 
 TEST_F(CaptureWriterTest, RefusesACaptureThatIsNotDescribed) {
   CaptureWriter writer(database_, SampleSource("a"));
-  writer.Add(DeviceFact());
+  writer.Add(ingest::DeviceFact());
   EXPECT_THROW(writer.Commit({}), Error);
 }
 
@@ -195,10 +195,10 @@ TEST_F(CaptureWriterTest, BytesThatAreNoTextAreReplaced) {
   {
     CaptureWriter writer(database_, SampleSource("a"));
     AddSampleFacts(writer);
-    ModuleFact module;
+    ingest::ModuleFact module;
     module.name = std::string("jit_\xff\0step", 10);
     writer.Add(module);
-    HostEventFact event;
+    ingest::HostEventFact event;
     event.thread = "t";
     event.name = "bad \xc3";
     writer.Add(event);
@@ -211,4 +211,4 @@ TEST_F(CaptureWriterTest, BytesThatAreNoTextAreReplaced) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::schema

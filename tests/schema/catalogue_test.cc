@@ -7,7 +7,7 @@
 
 #include "tests/schema/sample_facts.h"
 
-namespace oomdb {
+namespace oomdb::schema {
 namespace {
 
 using testing::ElementsAre;
@@ -55,34 +55,35 @@ constexpr char kRuleSelect[] =
     "evidence, 3 AS bytes, 'fast' AS manner, 2 AS count, 9 AS not_listed";
 
 std::string ProblemOf(const EmbeddedFile& file) {
-  const Catalogue catalogue(std::span<const EmbeddedFile>(&file, 1));
+  const queries::Catalogue catalogue(std::span<const EmbeddedFile>(&file, 1));
   return catalogue.problems().empty() ? "none" : catalogue.problems()[0];
 }
 
 TEST(CatalogueTest, EveryFileIsReadAndNamesItsColumns) {
-  const Catalogue& catalogue = Catalogue::Get();
+  const queries::Catalogue& catalogue = queries::Catalogue::Get();
   EXPECT_THAT(catalogue.problems(), ElementsAre());
   Database database = Database::Throwaway(catalogue.views());
-  for (const CatalogueEntry& entry : catalogue.entries()) {
+  for (const queries::CatalogueEntry& entry : catalogue.entries()) {
     std::vector<std::string> columns;
-    for (const ColumnMeaning& column : entry.columns) columns.push_back(column.name);
+    for (const queries::ColumnMeaning& column : entry.columns) columns.push_back(column.name);
     EXPECT_EQ(columns, ColumnsOf(database, entry.id)) << entry.path;
     EXPECT_NO_THROW(Query(database, "SELECT * FROM " + entry.id)) << entry.path;
   }
 }
 
 TEST(CatalogueTest, EvidenceAndRemediesBelongToRules) {
-  const Catalogue& catalogue = Catalogue::Get();
-  for (const CatalogueEntry& entry : catalogue.entries()) {
-    if (entry.kind != ViewKind::kItems && entry.kind != ViewKind::kRemedies) continue;
+  const queries::Catalogue& catalogue = queries::Catalogue::Get();
+  for (const queries::CatalogueEntry& entry : catalogue.entries()) {
+    if (entry.kind != queries::ViewKind::kItems && entry.kind != queries::ViewKind::kRemedies)
+      continue;
     const std::string rule = entry.id.substr(0, entry.id.rfind('_'));
-    const CatalogueEntry* const found = catalogue.Find(rule);
-    EXPECT_TRUE(found != nullptr && found->kind == ViewKind::kRule) << entry.path;
+    const queries::CatalogueEntry* const found = catalogue.Find(rule);
+    EXPECT_TRUE(found != nullptr && found->kind == queries::ViewKind::kRule) << entry.path;
   }
 }
 
 TEST(CatalogueTest, TheContractsColumnsComeFirst) {
-  Database database = Database::Throwaway(Catalogue::Get().views());
+  Database database = Database::Throwaway(queries::Catalogue::Get().views());
   const std::vector<std::pair<const char*, std::vector<std::string>>> contract = {
       {"findings",
        {"finding_id", "capture_id", "run", "host", "device", "module_id", "module_name",
@@ -127,9 +128,9 @@ SELECT 1 AS capture_id, 5 AS device_id, NULL AS module_id, 1 AS position, 'relea
   'inferred' AS evidence;
 )";
   const EmbeddedFile files[] = {{"rules/it_leaks.sql", file}};
-  const Catalogue catalogue(files);
+  const queries::Catalogue catalogue(files);
   EXPECT_THAT(catalogue.problems(), ElementsAre());
-  const CatalogueEntry& rule = *catalogue.Find("it_leaks");
+  const queries::CatalogueEntry& rule = *catalogue.Find("it_leaks");
   EXPECT_EQ(rule.rank, 7);
   EXPECT_FALSE(rule.hint);
   EXPECT_EQ(rule.columns.back().name, "count");
@@ -152,7 +153,7 @@ SELECT 1 AS capture_id, 5 AS device_id, NULL AS module_id, 1 AS position, 'relea
 }
 
 TEST(CatalogueTest, WorksWithoutRules) {
-  const Catalogue catalogue((std::span<const EmbeddedFile>()));
+  const queries::Catalogue catalogue((std::span<const EmbeddedFile>()));
   Database database = Database::Throwaway(catalogue.views());
   for (const char* view : {"findings", "finding_items", "remedies", "rules"}) {
     EXPECT_TRUE(Query(database, std::string("SELECT * FROM ") + view).rows.empty());
@@ -208,8 +209,8 @@ TEST(CatalogueTest, NoTwoRulesHaveOneRank) {
   const std::string first = RuleFile("r", kRuleSelect);
   const std::string second = RuleFile("s", kRuleSelect);
   const EmbeddedFile files[] = {{"rules/r.sql", first}, {"rules/s.sql", second}};
-  EXPECT_THAT(Catalogue(files).problems(), ElementsAre(HasSubstr("r has the rank 7 too")));
+  EXPECT_THAT(queries::Catalogue(files).problems(), ElementsAre(HasSubstr("r has the rank 7 too")));
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::schema

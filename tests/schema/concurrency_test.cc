@@ -12,13 +12,13 @@
 #include "queries/catalogue.h"
 #include "tests/schema/sample_facts.h"
 
-namespace oomdb {
+namespace oomdb::schema {
 namespace {
 
 constexpr int64_t kAllocations = 20000;
 
 void WriteOne(const std::string& path, const std::string& content_hash) {
-  Database database = Database::OpenForIngest(path, Catalogue::Get().views());
+  Database database = Database::OpenForIngest(path, queries::Catalogue::Get().views());
   CaptureWriter writer(database, SampleSource(content_hash));
   if (const std::optional<int64_t> known = writer.KnownCapture()) {
     writer.CommitKnown(*known, std::nullopt, std::nullopt, {});
@@ -48,7 +48,7 @@ bool Succeeded(pid_t child) {
 }
 
 void ExpectWhole(const std::string& path) {
-  Database database = Database::OpenReadOnly(path, Catalogue::Get().views());
+  Database database = Database::OpenReadOnly(path, queries::Catalogue::Get().views());
   EXPECT_EQ(QueryText(database, "PRAGMA integrity_check"), "ok");
   EXPECT_TRUE(Query(database, "SELECT * FROM pragma_foreign_key_check").rows.empty());
   // No capture without all of its rows, and no rows without their capture.
@@ -80,7 +80,7 @@ TEST(ConcurrencyTest, FourWritersLoseNothing) {
   }
   for (const pid_t child : children) EXPECT_TRUE(Succeeded(child));
   ExpectWhole(path);
-  Database database = Database::OpenReadOnly(path, Catalogue::Get().views());
+  Database database = Database::OpenReadOnly(path, queries::Catalogue::Get().views());
   EXPECT_EQ(QueryInt(database, "SELECT COUNT(*) FROM captures"), kProcesses * kCapturesEach);
   EXPECT_EQ(QueryInt(database, "SELECT COUNT(*) FROM stored_plans"), 1);
 }
@@ -92,7 +92,7 @@ TEST(ConcurrencyTest, TheSameCaptureFromFourWritersIsOne) {
   for (int process = 0; process < 4; ++process)
     children.push_back(InProcess([&] { WriteOne(path, "same"); }));
   for (const pid_t child : children) EXPECT_TRUE(Succeeded(child));
-  Database database = Database::OpenReadOnly(path, Catalogue::Get().views());
+  Database database = Database::OpenReadOnly(path, queries::Catalogue::Get().views());
   EXPECT_EQ(QueryInt(database, "SELECT COUNT(*) FROM captures"), 1);
 }
 
@@ -113,11 +113,11 @@ TEST(CrashTest, AKilledWriterCostsNothing) {
     ExpectWhole(path);
     for (const char* hash : {"first", "0", "1", "2"}) WriteOne(path, hash);
     ExpectWhole(path);
-    Database database = Database::OpenReadOnly(path, Catalogue::Get().views());
+    Database database = Database::OpenReadOnly(path, queries::Catalogue::Get().views());
     EXPECT_GE(QueryInt(database, "SELECT COUNT(*) FROM captures"), 4);
   }
   EXPECT_GT(killed_while_writing, 0);
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::schema

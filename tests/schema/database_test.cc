@@ -13,7 +13,7 @@
 #include "schema/query.h"
 #include "tests/schema/sample_facts.h"
 
-namespace oomdb {
+namespace oomdb::schema {
 namespace {
 
 namespace fs = std::filesystem;
@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 using testing::AllOf;
 using testing::HasSubstr;
 
-std::span<const ViewDefinition> Views() { return Catalogue::Get().views(); }
+std::span<const ViewDefinition> Views() { return queries::Catalogue::Get().views(); }
 
 // The error that `call` throws; fails when it throws none.
 template <typename Call>
@@ -212,4 +212,4 @@ TEST_F(DatabaseTest, OnlyNetworkFileSystemsAreRefused) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::schema

@@ -6,7 +6,7 @@
 #include "schema/migrations.h"
 #include "tests/schema/sample_facts.h"
 
-namespace oomdb {
+namespace oomdb::schema {
 namespace {
 
 TEST(DescribeTest, ReadsTheFormOfTheSchema) {
@@ -68,4 +68,4 @@ TEST(DescribeTest, EverySettingIsExplained) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::schema

@@ -5,11 +5,11 @@
 #include "queries/catalogue.h"
 #include "tests/schema/sample_facts.h"
 
-namespace oomdb {
+namespace oomdb::schema {
 namespace {
 
 TEST(ForgetTest, RemovesTheCaptureAndWhatOnlyItNeeded) {
-  Database database = Database::Throwaway(Catalogue::Get().views());
+  Database database = Database::Throwaway(queries::Catalogue::Get().views());
   const int64_t first = WriteSample(database, "a", "shared").capture_id;
   const int64_t second = WriteSample(database, "b", "shared").capture_id;
   {
@@ -17,7 +17,7 @@ TEST(ForgetTest, RemovesTheCaptureAndWhatOnlyItNeeded) {
     source.run = "run2";
     CaptureWriter writer(database, source);
     AddSampleFacts(writer, "own");
-    AllocationFact allocation;
+    ingest::AllocationFact allocation;
     allocation.origin = "only here";
     allocation.bytes = 1;
     writer.Add(allocation);
@@ -47,4 +47,4 @@ TEST(ForgetTest, RemovesTheCaptureAndWhatOnlyItNeeded) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::schema

@@ -11,7 +11,7 @@
 #include "schema/merge_tables.h"
 #include "tests/schema/sample_facts.h"
 
-namespace oomdb {
+namespace oomdb::schema {
 namespace {
 
 using testing::HasSubstr;
@@ -119,12 +119,12 @@ void WriteCapture(Database& database, const Capture& capture) {
   source.run = capture.run;
   CaptureWriter writer(database, source);
   AddSampleFacts(writer, capture.plan, 3);
-  ModuleFact module;
+  ingest::ModuleFact module;
   module.name = "jit_" + capture.hash;
   module.hlo_hash = capture.plan + "2";
   module.plan = SamplePlan();
   writer.Add(module);
-  AllocationFact allocation;
+  ingest::AllocationFact allocation;
   allocation.bytes = 512;
   allocation.module = 1;
   allocation.origin = "origin of " + capture.hash;
@@ -132,7 +132,7 @@ void WriteCapture(Database& database, const Capture& capture) {
   allocation.free_event = 0;
   writer.Add(allocation);
   for (int64_t i = 0; i <= capture.more_events; ++i) {
-    HostEventFact event;
+    ingest::HostEventFact event;
     event.thread = "worker";
     event.name = "Allocate";
     event.start_ns = 950 + i;
@@ -154,10 +154,11 @@ void WriteCapture(Database& database, const Capture& capture) {
 
 class MergeTest : public testing::Test {
  protected:
-  static Database New() { return Database::Throwaway(Catalogue::Get().views()); }
+  static Database New() { return Database::Throwaway(queries::Catalogue::Get().views()); }
 
   std::string Make(const std::string& name, const std::vector<Capture>& captures) {
-    Database database = Database::OpenForIngest(folder_.File(name), Catalogue::Get().views());
+    Database database =
+        Database::OpenForIngest(folder_.File(name), queries::Catalogue::Get().views());
     for (const Capture& capture : captures) WriteCapture(database, capture);
     return folder_.File(name);
   }
@@ -213,7 +214,8 @@ TEST_F(MergeTest, AMergeOfMergesIsTheSame) {
   const std::string second = Make("2.db", {kC});
   const std::string third = Make("3.db", {kD});
   {
-    Database half = Database::OpenForIngest(folder_.File("half.db"), Catalogue::Get().views());
+    Database half =
+        Database::OpenForIngest(folder_.File("half.db"), queries::Catalogue::Get().views());
     MergeFile(half, third);
     MergeFile(half, second);
   }
@@ -308,7 +310,7 @@ TEST_F(MergeTest, TablesThatPeopleAddedAreLeftAlone) {
 TEST_F(MergeTest, AnInterruptedMergeLeavesWhatWas) {
   const std::string first = Make("1.db", {kA});
   {
-    Database database = Database::OpenForIngest(first, Catalogue::Get().views());
+    Database database = Database::OpenForIngest(first, queries::Catalogue::Get().views());
     CaptureWriter writer(database, SampleSource("many"));
     AddSampleFacts(writer, "many", 2000);
     writer.Commit({});
@@ -341,4 +343,4 @@ TEST(IdMapTest, FindsWhatWasAddedAndNothingElse) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::schema

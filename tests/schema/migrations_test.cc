@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "schema/database.h"
 
-namespace oomdb {
+namespace oomdb::schema {
 namespace {
 
 // Tables, columns and indexes, whatever the spacing and the comments.
@@ -96,4 +96,4 @@ TEST(MigrationsTest, CodesOfMessagesBecomeKinds) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::schema

@@ -17,7 +17,7 @@
 #include "queries/catalogue.h"
 #include "tests/schema/sql_text.h"
 
-namespace oomdb {
+namespace oomdb::schema {
 namespace {
 
 using testing::ElementsAre;
@@ -180,7 +180,7 @@ Problems ProblemsOf(const std::string& select) {
 }
 
 TEST(PortableSqlTest, NoViewSaysWhatEnginesReadDifferently) {
-  for (const CatalogueEntry& entry : Catalogue::Get().entries()) {
+  for (const queries::CatalogueEntry& entry : queries::Catalogue::Get().entries()) {
     EXPECT_THAT(ProblemsOf(entry.select), ElementsAre()) << entry.id;
   }
 }
@@ -252,4 +252,4 @@ TEST(PortableSqlTest, LinesAreNoLongerThanThoseOfTheCode) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::schema

@@ -7,12 +7,12 @@
 
 #include "queries/catalogue.h"
 
-namespace oomdb {
+namespace oomdb::schema {
 namespace {
 
 class ReadViewTest : public testing::Test {
  protected:
-  Database database_ = Database::Throwaway(Catalogue::Get().views());
+  Database database_ = Database::Throwaway(queries::Catalogue::Get().views());
 };
 
 TEST_F(ReadViewTest, ReadsCellsByTheNamesOfTheirColumns) {
@@ -59,4 +59,4 @@ TEST_F(ReadViewTest, TakesAConditionOfItsOwn) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::schema

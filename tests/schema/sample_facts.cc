@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <variant>
 
-namespace oomdb {
+namespace oomdb::schema {
 
 TestFolder::TestFolder() {
   std::string name = (std::filesystem::temp_directory_path() / "oomdb-test-XXXXXX").string();
@@ -19,8 +19,8 @@ TestFolder::~TestFolder() {
   std::filesystem::remove_all(path_, ignored);
 }
 
-std::shared_ptr<const Plan> SamplePlan() {
-  auto plan = std::make_shared<Plan>();
+std::shared_ptr<const ingest::Plan> SamplePlan() {
+  auto plan = std::make_shared<ingest::Plan>();
   plan->module_name = "jit_step";
   plan->has_buffer_assignment = true;
   plan->instruction_count = 3;
@@ -30,49 +30,49 @@ std::shared_ptr<const Plan> SamplePlan() {
   plan->plan_bytes = 40;
   plan->heap_peak_bytes = 32;
   plan->peak_bytes = 40;
-  PlanAllocation parameter;
+  ingest::PlanAllocation parameter;
   parameter.index = 0;
-  parameter.allocation_class = AllocationClass::kParameter;
+  parameter.allocation_class = ingest::AllocationClass::kParameter;
   parameter.bytes = 8;
   parameter.parameter_number = 0;
   parameter.parameter_shape_index = "{}";
   parameter.shape = "f32[2]";
   parameter.aliased_output = false;
-  PlanAllocation temp;
+  ingest::PlanAllocation temp;
   temp.index = 1;
   temp.bytes = 32;
   plan->allocations = {parameter, temp};
-  PlanOutput output;
+  ingest::PlanOutput output;
   output.shape = "f32[2]";
   output.bytes = 8;
-  output.role = Role::kOther;
+  output.role = ingest::Role::kOther;
   plan->outputs = {output};
-  PlanBuffer first;
+  ingest::PlanBuffer first;
   first.logical_buffer_id = 5;
   first.allocation_index = 0;
-  first.allocation_class = AllocationClass::kParameter;
+  first.allocation_class = ingest::AllocationClass::kParameter;
   first.bytes = 8;
   first.shape = "f32[2]";
   first.instruction = "p0";
   first.at_peak = false;
-  PlanBuffer second;
+  ingest::PlanBuffer second;
   second.logical_buffer_id = 6;
   second.allocation_index = 1;
-  second.allocation_class = AllocationClass::kTemp;
-  second.role = Role::kForward;
+  second.allocation_class = ingest::AllocationClass::kTemp;
+  second.role = ingest::Role::kForward;
   second.bytes = 32;
   second.shape = "f32[8]";
   second.instruction = "dot.1";
   second.op_name = "jit(step)/jvp()/dot_general";
   second.at_peak = true;
   plan->buffers = {first, second};
-  PlanFrame frame;
+  ingest::PlanFrame frame;
   frame.frame_id = 1;
   frame.source_file = "train.py";
   frame.source_line = 17;
   frame.function_name = "layer";
   plan->frames = {frame};
-  PlanMemory space;
+  ingest::PlanMemory space;
   space.space_name = "device memory";
   space.parameter_bytes = 8;
   space.temp_bytes = 32;
@@ -91,12 +91,12 @@ CaptureSource SampleSource(const std::string& content_hash) {
   return source;
 }
 
-void AddSampleFacts(FactSink& sink, const std::string& hlo_hash, int64_t allocations) {
-  DeviceFact device;
+void AddSampleFacts(ingest::FactSink& sink, const std::string& hlo_hash, int64_t allocations) {
+  ingest::DeviceFact device;
   device.kind = "gpu";
   device.name = "/device:GPU:0";
   sink.Add(device);
-  ModuleFact module;
+  ingest::ModuleFact module;
   module.name = "jit_step";
   module.program_id = 7;
   module.hlo_hash = hlo_hash;
@@ -104,12 +104,12 @@ void AddSampleFacts(FactSink& sink, const std::string& hlo_hash, int64_t allocat
   module.execution_count = 1;
   module.plan = SamplePlan();
   sink.Add(module);
-  AllocatorFact allocator;
+  ingest::AllocatorFact allocator;
   allocator.device = 0;
   allocator.name = "GPU_0_bfc";
   allocator.capacity_bytes = 64;
   sink.Add(allocator);
-  ExecutionFact execution;
+  ingest::ExecutionFact execution;
   execution.device = 0;
   execution.module = 0;
   execution.module_name = "jit_step";
@@ -120,7 +120,7 @@ void AddSampleFacts(FactSink& sink, const std::string& hlo_hash, int64_t allocat
   execution.launch_event = 0;  // Comes below: a fact may refer to one that is yet to come.
   sink.Add(execution);
   for (int64_t i = 0; i < allocations; ++i) {
-    AllocationFact allocation;
+    ingest::AllocationFact allocation;
     allocation.address = 4096 * i;
     allocation.bytes = 256;
     allocation.alloc_ns = 1000 + i;
@@ -128,35 +128,35 @@ void AddSampleFacts(FactSink& sink, const std::string& hlo_hash, int64_t allocat
     allocation.origin = "temp of jit_step execution 1";
     sink.Add(allocation);
   }
-  HostEventFact event;
+  ingest::HostEventFact event;
   event.thread = "python";
   event.name = "PjitFunction(step)";
   event.start_ns = 900;
   event.end_ns = 2100;
   sink.Add(event);
-  OomEventFact oom;
+  ingest::OomEventFact oom;
   oom.line = 7;
   oom.kind = "bfc_request_failed";
   oom.form = "A2";
   oom.fatal = true;
   oom.requested_bytes = 4096;
   sink.Add(oom);
-  OomBufferFact buffer;
+  ingest::OomBufferFact buffer;
   buffer.position = 1;
   buffer.bytes = 4096;
   sink.Add(buffer);
-  OomChunkFact chunk;
+  ingest::OomChunkFact chunk;
   chunk.position = 1;
   chunk.bytes = 256;
   sink.Add(chunk);
-  sink.Add(ProfileSampleFact{"buffer", "gpu:0", 64, 1, "f (model.py:3)"});
-  IssueFact issue;
+  sink.Add(ingest::ProfileSampleFact{"buffer", "gpu:0", 64, 1, "f (model.py:3)"});
+  ingest::IssueFact issue;
   issue.severity = "info";
   issue.what = "events_left_out";
   issue.detail = "events that no memory question needs";
   issue.count = 12;
   sink.Add(issue);
-  CaptureFact capture;
+  ingest::CaptureFact capture;
   capture.kind = "xplane";
   capture.own_host = "recorded-host";
   sink.Add(capture);
@@ -177,4 +177,4 @@ std::string QueryText(Database& database, const std::string& sql) {
   return std::get<std::string>(Query(database, sql).rows.at(0).at(0));
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::schema

@@ -11,7 +11,7 @@
 #include "schema/database.h"
 #include "schema/query.h"
 
-namespace oomdb {
+namespace oomdb::schema {
 
 // A folder of its own, removed at the end.
 class TestFolder {
@@ -25,13 +25,13 @@ class TestFolder {
 };
 
 // One parameter of 8 bytes, one temp of 32, live at the peak.
-std::shared_ptr<const Plan> SamplePlan();
+std::shared_ptr<const ingest::Plan> SamplePlan();
 
 CaptureSource SampleSource(const std::string& content_hash);
 
 // One of each fact, `allocations` of them allocations; the module's plan is SamplePlan under
 // `hlo_hash`.
-void AddSampleFacts(FactSink& sink, const std::string& hlo_hash = "plan-hash",
+void AddSampleFacts(ingest::FactSink& sink, const std::string& hlo_hash = "plan-hash",
                     int64_t allocations = 100);
 
 // Opens, writes one sample capture, closes.
@@ -41,6 +41,6 @@ CaptureSummary WriteSample(Database& database, const std::string& content_hash,
 int64_t QueryInt(Database& database, const std::string& sql);
 std::string QueryText(Database& database, const std::string& sql);
 
-}  // namespace oomdb
+}  // namespace oomdb::schema
 
 #endif  // OOMDB_TESTS_SCHEMA_SAMPLE_FACTS_H_

@@ -10,7 +10,7 @@
 #include "schema/query.h"
 #include "tests/schema/sample_facts.h"
 
-namespace oomdb {
+namespace oomdb::schema {
 namespace {
 
 using testing::ElementsAre;
@@ -20,7 +20,7 @@ class SandboxTest : public testing::Test {
  protected:
   static void SetUpTestSuite() {
     folder_ = new TestFolder();
-    Database database = Database::OpenForIngest(Path(), Catalogue::Get().views());
+    Database database = Database::OpenForIngest(Path(), queries::Catalogue::Get().views());
     WriteSample(database, "a");
   }
   static void TearDownTestSuite() { delete folder_; }
@@ -28,7 +28,7 @@ class SandboxTest : public testing::Test {
 
   Rows Ask(const std::string& sql, const Parameters& parameters = {},
            const SandboxLimits& limits = {}) {
-    Database database = Database::OpenReadOnly(Path(), Catalogue::Get().views());
+    Database database = Database::OpenReadOnly(Path(), queries::Catalogue::Get().views());
     Rows result;
     QueryInSandbox(database, sql, parameters, limits,
                    {[&](std::vector<std::string> columns) { result.columns = std::move(columns); },
@@ -75,7 +75,7 @@ TEST_F(SandboxTest, ReadsEverythingThatASelectCan) {
   EXPECT_EQ(Ask("-- a comment\n;; SELECT 1; -- the end\n ; ").rows.size(), 1u);
   EXPECT_EQ(Ask("SELECT j.value FROM json_each('[1,2,3]') j").rows.size(), 3u);
   EXPECT_FALSE(Ask("SELECT name FROM sqlite_master").rows.empty());
-  for (const CatalogueEntry& entry : Catalogue::Get().entries()) {
+  for (const queries::CatalogueEntry& entry : queries::Catalogue::Get().entries()) {
     EXPECT_EQ(Refusal("SELECT * FROM " + entry.id), "allowed") << entry.id;
   }
 }
@@ -173,4 +173,4 @@ TEST_F(SandboxTest, ParametersAreBoundByName) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::schema

@@ -3,7 +3,7 @@
 #include <cctype>
 #include <initializer_list>
 
-namespace oomdb {
+namespace oomdb::schema {
 namespace {
 
 bool IsWord(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
@@ -168,4 +168,4 @@ std::string WithoutAggregates(const std::string& expression) {
   return rest;
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::schema

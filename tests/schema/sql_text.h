@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace oomdb {
+namespace oomdb::schema {
 
 // Without comments, with single spaces and none inside parentheses, names in capitals, strings as
 // they are.
@@ -43,6 +43,6 @@ std::vector<SqlSelect> GroupedSelects(const std::string& sql);
 // Without the calls of aggregates that are no windows, and without queries in parentheses.
 std::string WithoutAggregates(const std::string& expression);
 
-}  // namespace oomdb
+}  // namespace oomdb::schema
 
 #endif  // OOMDB_TESTS_SCHEMA_SQL_TEXT_H_

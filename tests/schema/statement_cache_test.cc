@@ -5,7 +5,7 @@
 
 #include "schema/database.h"
 
-namespace oomdb {
+namespace oomdb::schema {
 namespace {
 
 TEST(StatementCacheTest, ATextIsPreparedOnce) {
@@ -55,4 +55,4 @@ TEST(StatementCacheTest, ADatabaseThatIsReplacedLetsGoOfItsStatements) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::schema

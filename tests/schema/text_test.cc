@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace oomdb {
+namespace oomdb::schema {
 namespace {
 
 constexpr char kReplacement[] = "\xef\xbf\xbd";
@@ -30,4 +30,4 @@ TEST(CleanTextTest, ReplacesWhatIsNone) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::schema

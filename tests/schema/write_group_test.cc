@@ -8,7 +8,7 @@
 
 #include "tests/schema/sample_facts.h"
 
-namespace oomdb {
+namespace oomdb::schema {
 namespace {
 
 class WriteGroupTest : public testing::Test {
@@ -117,4 +117,4 @@ TEST_F(WriteGroupTest, WhatTheDatabaseUndoesIsLostAsAWhole) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::schema

@@ -4,7 +4,7 @@
 
 #include "ingest/source/source.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 // The expected values are those of `xxhsum -H2`.
@@ -22,4 +22,4 @@ TEST(ContentHashTest, ReadsOnPastItsBuffer) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::ingest

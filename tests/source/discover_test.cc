@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "tests/source/temp_folder.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 namespace fs = std::filesystem;
@@ -102,4 +102,4 @@ TEST(DiscoverTest, UnreadableFoldersAreNamed) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::ingest

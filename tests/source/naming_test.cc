@@ -6,7 +6,7 @@
 
 #include "tests/source/temp_folder.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 void ExpectNames(const std::string& path, const std::string& run, const std::string& host) {
@@ -52,4 +52,4 @@ TEST(NamingTest, RelativePathsAreSeenFromTheWorkingFolder) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::ingest

@@ -16,7 +16,7 @@
 #include "ingest/source/source.h"
 #include "tests/source/temp_folder.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 using ::testing::HasSubstr;
@@ -239,4 +239,4 @@ TEST(MemorySourceTest, RefusesReadsPastItsEnd) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::ingest

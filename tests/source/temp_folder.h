@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 class TempFolder {
  public:
@@ -33,6 +33,6 @@ class TempFolder {
   std::filesystem::path path_;
 };
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest
 
 #endif  // OOMDB_TESTS_SOURCE_TEMP_FOLDER_H_

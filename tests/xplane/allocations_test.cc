@@ -5,7 +5,7 @@
 #include "tests/support/gpu_story.h"
 #include "tests/xplane/collected_facts.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 constexpr int64_t kUnix = static_cast<int64_t>(GpuStory::kStartUnixNs);
@@ -304,4 +304,4 @@ TEST(AllocatorEventTest, HostPoolsHaveNoDevice) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::ingest

@@ -5,7 +5,7 @@
 
 #include "tests/support/sizes.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 using testing::ElementsAre;
@@ -201,4 +201,4 @@ TEST(PeakWithinTest, EveryRangeAsCountedByHand) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::ingest

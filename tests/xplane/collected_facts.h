@@ -8,7 +8,7 @@
 
 #include "ingest/xplane/xplane_importer.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 // A HostEventFact that owns its texts.
 struct CollectedEvent {
@@ -79,6 +79,6 @@ inline CollectedFacts Import(std::string_view bytes, const ImportOptions& option
   return facts;
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest
 
 #endif  // OOMDB_TESTS_XPLANE_COLLECTED_FACTS_H_

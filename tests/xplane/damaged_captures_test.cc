@@ -10,7 +10,7 @@
 #include "tests/xplane/sample_captures.h"
 #include "tests/xplane/wire_bytes.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 // The promises that hold for any bytes. True when they were a capture.
@@ -179,4 +179,4 @@ TEST_F(DamagedCaptureRandomTest, AnyNumbersInWholeMessages) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::ingest

@@ -4,7 +4,7 @@
 #include "tests/support/gpu_story.h"
 #include "tests/xplane/collected_facts.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 HloBuilder StepModule(const std::string& name = "jit_step", int64_t temp_bytes = 350_MiB) {
@@ -116,4 +116,4 @@ TEST(DeviceVotesTest, AnotherDevicesDriverCallsLaunchNothingHere) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::ingest

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 struct NameCase {
@@ -128,4 +128,4 @@ TEST(IsContainerCallTest, CallsThatKeepAValue) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::ingest

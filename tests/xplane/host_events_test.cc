@@ -4,7 +4,7 @@
 #include "tests/support/gpu_story.h"
 #include "tests/xplane/collected_facts.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 constexpr int64_t kUnix = static_cast<int64_t>(GpuStory::kStartUnixNs);
@@ -215,4 +215,4 @@ TEST(HostEventsTest, LongAndOddNamesAreVerbatim) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::ingest

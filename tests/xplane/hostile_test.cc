@@ -12,7 +12,7 @@
 #include "tests/xplane/collected_facts.h"
 #include "tests/xplane/wire_bytes.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 class HostileTest : public testing::Test {
@@ -172,4 +172,4 @@ TEST_F(HostileTest, SumsOfSizesStayExact) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::ingest

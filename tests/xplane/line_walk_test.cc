@@ -8,7 +8,7 @@
 #include "proto/xplane.pb.h"
 #include "tests/xplane/wire_bytes.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 using testing::ElementsAre;
@@ -246,4 +246,4 @@ TEST(TimeBaseTest, ImpossibleTimesSaturate) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::ingest

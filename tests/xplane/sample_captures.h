@@ -8,7 +8,7 @@
 
 #include "tests/support/gpu_story.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 inline std::string SampleGpuCapture(GpuStory::Dialect dialect) {
   HloBuilder hlo("jit_step");
@@ -56,6 +56,6 @@ inline std::vector<std::string> SampleCaptures() {
           SampleHostCapture()};
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest
 
 #endif  // OOMDB_TESTS_XPLANE_SAMPLE_CAPTURES_H_

@@ -12,7 +12,7 @@
 #include "tests/support/capture_builder.h"
 #include "tests/xplane/wire_bytes.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 using testing::ElementsAre;
@@ -221,4 +221,4 @@ TEST(IndexSpaceTest, MetadataIdsOf64Bits) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::ingest

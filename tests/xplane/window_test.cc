@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 std::string Letters(size_t count) {
@@ -47,4 +47,4 @@ TEST(WindowTest, NothingAtOrBehindTheEnd) {
 }
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::ingest

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace oomdb {
+namespace oomdb::ingest {
 
 inline std::string Varint(uint64_t value) {
   std::string bytes;
@@ -27,6 +27,6 @@ inline std::string CutField(uint64_t field, uint64_t claimed_bytes, std::string_
   return Tag(field, 2) + Varint(claimed_bytes) + std::string(content);
 }
 
-}  // namespace oomdb
+}  // namespace oomdb::ingest
 
 #endif  // OOMDB_TESTS_XPLANE_WIRE_BYTES_H_

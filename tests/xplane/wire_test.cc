@@ -7,7 +7,7 @@
 
 #include "tests/xplane/wire_bytes.h"
 
-namespace oomdb {
+namespace oomdb::ingest {
 namespace {
 
 using std::string_literals::operator""s;
@@ -125,4 +125,4 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& info) { return info.param.name; });
 
 }  // namespace
-}  // namespace oomdb
+}  // namespace oomdb::ingest

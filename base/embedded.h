@@ -1,6 +1,6 @@
 // Text files compiled into the program by cmake/embed.cmake.
-#ifndef OOMDB_SCHEMA_EMBEDDED_H_
-#define OOMDB_SCHEMA_EMBEDDED_H_
+#ifndef OOMDB_BASE_EMBEDDED_H_
+#define OOMDB_BASE_EMBEDDED_H_
 
 #include <span>
 #include <string_view>
@@ -14,4 +14,4 @@ struct EmbeddedFile {
 
 }  // namespace oomdb
 
-#endif  // OOMDB_SCHEMA_EMBEDDED_H_
+#endif  // OOMDB_BASE_EMBEDDED_H_
