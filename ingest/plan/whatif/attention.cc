@@ -36,10 +36,10 @@ void FuseAttention(const PlanModel& model, PlanState* state) {
     bool is_kept = false;
     if (model.platform() == "tpu") {
       const LeafId root = model.LeafOf(group.root);
-      is_kept = blocks.empty() ? root != IdIndex::kNone && model.program().leaf(root).rank() > 4
-                               : !piece.intervals.empty() &&
-                                     piece.intervals.back().end > forward_end &&
-                                     piece.intervals.front().begin < forward_end;
+      is_kept = blocks.empty()
+                    ? root != IdIndex::kNone && model.program().leaf(root).rank() > 4
+                    : !piece.intervals.empty() && piece.intervals.back().end > forward_end &&
+                          piece.intervals.front().begin < forward_end;
     }
     piece.bytes = is_kept ? std::min(piece.bytes, piece.bytes * kTpuKeptOfRow / scores.extent)
                           : (piece.bytes + scores.extent - 1) / scores.extent;

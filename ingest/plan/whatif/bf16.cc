@@ -31,7 +31,9 @@ void UseBf16(const PlanModel& model, PlanState* state) {
       first = std::min(first, model.program().position(reader));
       last = std::max(last, model.program().position(reader));
     }
-    if (last >= 0) state->Add(PaddedBytes(*leaf.shape) / 2, {BeginOf(first), EndOf(last)});
+    if (last >= 0)
+      state->Add("weight in two bytes", PaddedBytes(*leaf.shape) / 2,
+                 {BeginOf(first), EndOf(last)});
   }
 }
 

@@ -66,8 +66,8 @@ bool IsAlike(const Program& program, const Family& family) {
     std::sort(shapes.begin(), shapes.end());
     most = std::max(most, ++count[std::move(shapes)]);
   }
-  return most >= 2 && static_cast<double>(most) >=
-                          kLeastAlike * static_cast<double>(family.by_number.size());
+  return most >= 2 &&
+         static_cast<double>(most) >= kLeastAlike * static_cast<double>(family.by_number.size());
 }
 
 // Positions at which the forward pass reads any of these, through casts, copies and views.

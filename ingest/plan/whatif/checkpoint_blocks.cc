@@ -12,6 +12,7 @@
 namespace oomdb::ingest {
 namespace {
 
+constexpr std::string_view kAgain = "computed again";
 constexpr int64_t kLeastKeptBytes = 4096;  // Smaller values don't tell when a block is needed.
 
 class BlockCheckpoint {
@@ -163,7 +164,7 @@ class BlockCheckpoint {
     });
     if (!is_kept) {
       pieces->push_back(std::move(piece));
-      HeapPiece clone{bytes, {}, -1, -1};
+      HeapPiece clone{bytes, {}, -1, group.root, kAgain};
       for (const HeapInterval& at : group.intervals) {
         clone.intervals.push_back(recomputation.Map(at));
       }
@@ -181,11 +182,12 @@ class BlockCheckpoint {
     }
     piece.intervals = {{group.intervals.front().begin, EndOf(last_read)}};
     pieces->push_back(std::move(piece));
-    pieces->push_back({bytes,
-                       {{recomputation.Map(group.intervals.front().begin),
-                         group.intervals.back().end}},
-                       -1,
-                       -1});
+    pieces->push_back(
+        {bytes,
+         {{recomputation.Map(group.intervals.front().begin), group.intervals.back().end}},
+         -1,
+         group.root,
+         kAgain});
   }
 
   const PlanModel& model_;

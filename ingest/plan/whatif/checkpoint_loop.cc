@@ -18,8 +18,7 @@ class LoopCheckpoint {
 
   bool Run() {
     if (!FindLoops() || !ReadCarry()) return false;
-    const Recomputation recomputation(BeginOf(forward_span_.first),
-                                      BeginOf(forward_span_.last + 1),
+    const Recomputation recomputation(BeginOf(forward_span_.first), BeginOf(forward_span_.last + 1),
                                       BeginOf(backward_span_.first) - kMomentsOfStep);
     std::vector<HeapPiece> pieces;
     std::vector<size_t> clones;
@@ -43,8 +42,8 @@ class LoopCheckpoint {
       }
       if (IsCopyOfStack(group)) continue;
       if (IsScannedInput(group) && !piece.intervals.empty()) {
-        const Moment end = std::max(piece.intervals.back().end,
-                                    EndOf(program_.position(backward_)));
+        const Moment end =
+            std::max(piece.intervals.back().end, EndOf(program_.position(backward_)));
         piece.intervals = {{piece.intervals.front().begin, end}};
       }
       pieces.push_back(piece);
@@ -52,14 +51,14 @@ class LoopCheckpoint {
     }
     if (first_stack == INT64_MAX) return false;
     for (size_t g : clones) {
-      HeapPiece clone{state_.pieces[g].bytes, {}, -1, -1};
+      HeapPiece clone{state_.pieces[g].bytes, {}, -1, model_.groups()[g].root, "computed again"};
       for (const HeapInterval& at : model_.groups()[g].intervals) {
         clone.intervals.push_back(recomputation.Map(at));
       }
       if (const auto until = needed_until_.find(static_cast<int32_t>(g));
           until != needed_until_.end()) {
-        clone.intervals = {{clone.intervals.front().begin,
-                            std::max(clone.intervals.back().end, until->second)}};
+        clone.intervals = {
+            {clone.intervals.front().begin, std::max(clone.intervals.back().end, until->second)}};
       }
       pieces.push_back(std::move(clone));
     }
@@ -68,7 +67,8 @@ class LoopCheckpoint {
       pieces.push_back({static_cast<int64_t>(bytes),
                         {{first_stack, EndOf(program_.position(backward_))}},
                         -1,
-                        -1});
+                        -1,
+                        "what enters the layers"});
     }
     for (size_t p = model_.groups().size(); p < state_.pieces.size(); ++p) {
       pieces.push_back(std::move(state_.pieces[p]));
@@ -153,8 +153,8 @@ class LoopCheckpoint {
     for (LeafId n = leaves.first; n < leaves.first + leaves.count; ++n) {
       if (!model_.HasBatch(n)) continue;
       const int64_t k = program_.ElementOf(n);
-      const bool is_stacked = program_.leaf(n).rank() > 1 &&
-                              program_.leaf(n).extent(0) == layers_ && !BatchLeads(n);
+      const bool is_stacked =
+          program_.leaf(n).rank() > 1 && program_.leaf(n).extent(0) == layers_ && !BatchLeads(n);
       if (is_stacked && IsUnchanged(k)) {
         scanned_inputs_.insert(n);
       } else if (is_stacked) {
@@ -266,8 +266,11 @@ class LoopCheckpoint {
       const int32_t p = program_.position(program_.leaf(written).instruction);
       if (p != IdIndex::kNone) made = p;
     }
-    pieces->push_back(
-        {piece.bytes / layers_, {{recomputation.Map(BeginOf(made)), end}}, -1, -1});
+    pieces->push_back({piece.bytes / layers_,
+                       {{recomputation.Map(BeginOf(made)), end}},
+                       -1,
+                       -1,
+                       "a layer of what was kept"});
   }
 
   const PlanModel& model_;

@@ -151,13 +151,14 @@ class Donation {
   void AddTenants() {
     for (auto& [allocation, tenants] : tenants_) {
       for (const Tenant& t : Joined(std::move(tenants))) {
-        state_.Add(t.bytes, {BeginOf(t.first), EndOf(t.last)}, t.buffer);
+        state_.Add("kept in a result's memory until now", t.bytes,
+                   {BeginOf(t.first), EndOf(t.last)}, t.buffer);
       }
     }
     // Where the parameter is still read after its result was made, the compiler copies.
     for (const auto& [buffer, made] : copies_) {
-      state_.Add(program_.buffers()[buffer].bytes, {BeginOf(made), EndOf(model_.last_position())},
-                 buffer);
+      state_.Add("copy of a result", program_.buffers()[buffer].bytes,
+                 {BeginOf(made), EndOf(model_.last_position())}, buffer);
     }
   }
 

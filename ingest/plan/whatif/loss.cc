@@ -37,7 +37,9 @@ void ChunkLoss(const PlanModel& model, int64_t chunks, PlanState* state) {
       first = std::min(first, model.program().position(reader));
       last = std::max(last, model.program().position(reader));
     }
-    if (last >= 0) state->Add(PaddedBytes(*leaf.shape), {BeginOf(first), EndOf(last)});
+    if (last >= 0)
+      state->Add("sum of a weight's gradient over the chunks", PaddedBytes(*leaf.shape),
+                 {BeginOf(first), EndOf(last)});
   }
 }
 

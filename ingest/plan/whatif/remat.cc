@@ -24,8 +24,9 @@ void UndoRematerialization(const PlanModel& model, PlanState* state) {
       const int32_t copy = model.GroupOf(result.first + k);
       if (copy < 0 || state->pieces[copy].intervals.empty()) continue;
       const Program::Uses uses = program.UsesOf(result.first + k);
-      const bool is_read = std::any_of(uses.readers.begin(), uses.readers.end(),
-                                       [&](auto reader) { return !program.rematerialized(reader); });
+      const bool is_read = std::any_of(uses.readers.begin(), uses.readers.end(), [&](auto reader) {
+        return !program.rematerialized(reader);
+      });
       int32_t original = -1;
       if (first != IdIndex::kNone && k < program.LeavesOf(first).count) {
         original = model.GroupOf(program.LeavesOf(first).first + k);

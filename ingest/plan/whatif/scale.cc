@@ -135,7 +135,7 @@ void Accumulate(const PlanModel& model, int64_t steps, PlanState* state) {
     const proto::ShapeProto& shape = *model.program().leaf(weight->leaf).shape;
     sums += PaddedBytes(shape) * 4 / ElementBytes(shape);
   }
-  state->Add(sums, {model.heap_begin(), model.heap_end()});
+  state->Add("sums of the gradients", sums, {model.heap_begin(), model.heap_end()});
 }
 
 }  // namespace oomdb::ingest

@@ -42,14 +42,15 @@ void Shard(const PlanModel& model, int64_t devices, bool weights, PlanState* sta
     if (!leaf.aliased) state->need.output_bytes -= bytes - bytes / devices;
     // A weight is gathered before its first use and kept to its last: XLA does not gather twice.
     if (!leaf.trained) continue;
-    if (const auto span = ReadSpan(model, leaf.pass_readers)) state->Add(bytes, *span);
+    if (const auto span = ReadSpan(model, leaf.pass_readers))
+      state->Add("weight, gathered", bytes, *span);
   }
   // A gradient is made whole, and then split.
   for (int32_t g : model.gradients()) {
     const Moment made = model.GradientMadeAt(g);
     const Moment cut = BeginOf(PositionOf(made) + 1);
     HeapPiece whole = state->pieces[g];
-    HeapPiece part{whole.bytes / devices, {}, -1, -1};
+    HeapPiece part{whole.bytes / devices, {}, -1, -1, "gradient, split"};
     std::vector<HeapInterval> kept;
     for (const HeapInterval& at : whole.intervals) {
       if (at.begin <= made) kept.push_back({at.begin, std::min(at.end, cut)});
@@ -86,7 +87,8 @@ void OffloadOptimizer(const PlanModel& model, PlanState* state) {
     }
     // It comes back for its update; its result goes when it can.
     if (last >= 0) {
-      state->Add(bytes, {BeginOf(std::max(0, last - 1)), EndOf(model.last_position())});
+      state->Add("optimizer state, back from the host", bytes,
+                 {BeginOf(std::max(0, last - 1)), EndOf(model.last_position())});
     }
   }
 }

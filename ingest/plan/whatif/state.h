@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ingest/plan/whatif/model.h"
@@ -20,6 +21,8 @@ struct HeapPiece {
   int32_t group = -1;
   // Of what a lever added: the plan's buffer that it holds; -1: none.
   int32_t buffer = -1;
+  // Of what a lever added: what it is, for people.
+  std::string_view what;
 };
 
 struct PlanState {
@@ -28,16 +31,19 @@ struct PlanState {
   std::set<int64_t> gone_allocations;  // Indices of outputs that donation did away with.
   // Another order of instructions is to be expected than the plan's: the answer is less exact.
   bool new_schedule = false;
-  // Workspace that may or may not grow with the batch, bytes at most.
-  std::vector<std::string> notes;  // What was assumed, for people.
-
-  void Add(int64_t bytes, HeapInterval when, int32_t buffer = -1) {
-    pieces.push_back({bytes, {when}, -1, buffer});
+  void Add(std::string_view what, int64_t bytes, HeapInterval when, int32_t buffer = -1) {
+    pieces.push_back({bytes, {when}, -1, buffer, what});
   }
 };
 
 // The plan as it is.
 PlanState StateOf(const PlanModel& model);
+
+// What lives at the peak of the heap, largest first.
+std::vector<const HeapPiece*> PiecesAtPeak(const PlanModel& model, const PlanState& state);
+
+// The largest sum that lives in each of `count` equal parts of the program, bytes of the heap.
+std::vector<int64_t> LiveCurveOf(const PlanModel& model, const PlanState& state, size_t count);
 
 // What the state needs when it is packed as the platform's compiler packs. `least`: with the order
 // that a TPU compiler falls back to when that needs less.

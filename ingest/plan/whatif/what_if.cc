@@ -57,9 +57,10 @@ void Apply(const PlanModel& model, const Change& change, PlanState* state) {
     if (model.batch().found()) {
       const double extent = static_cast<double>(model.batch().extent) * ratio;
       if (extent < 1 - 1e-6) {
-        throw LeverUnknown(fmt::format("the batch of {} on a device can't be made {:.3g} times as "
-                                       "large: nothing would be left",
-                                       model.batch().extent, ratio));
+        throw LeverUnknown(
+            fmt::format("the batch of {} on a device can't be made {:.3g} times as "
+                        "large: nothing would be left",
+                        model.batch().extent, ratio));
       }
     }
     ScaleBatch(model, ratio, state);
@@ -178,7 +179,6 @@ class Asker {
 
  private:
   void SetRange(PlanState state) {
-    answer_.notes = state.notes;
     answer_.after = NeedOf(model_, state);
     const int64_t point = answer_.after->total();
     if (answer_.is_bound) {
@@ -238,12 +238,11 @@ class Asker {
     if (!ChangesBatch(change_) && !change_.accumulate) return;
     const int64_t scratch = ConvolutionScratch(model_);
     if (static_cast<double>(scratch) < 0.01 * static_cast<double>(model_.need().total())) return;
-    const double ratio = BatchRatio(model_, change_) /
-                         static_cast<double>(change_.accumulate.value_or(1));
+    const double ratio =
+        BatchRatio(model_, change_) / static_cast<double>(change_.accumulate.value_or(1));
     answer_.low_bytes = *answer_.low_bytes - scratch;
-    answer_.high_bytes =
-        *answer_.high_bytes +
-        static_cast<int64_t>(static_cast<double>(scratch) * std::max(1.0, ratio));
+    answer_.high_bytes = *answer_.high_bytes +
+                         static_cast<int64_t>(static_cast<double>(scratch) * std::max(1.0, ratio));
     answer_.notes.push_back(
         "convolutions take scratch memory, which depends on the algorithm that is chosen for the "
         "new batch: the range holds it once more and not at all");
@@ -263,5 +262,32 @@ std::optional<bool> Answer::Fits(int64_t capacity) const {
 }
 
 Answer Ask(const PlanModel& model, const Change& change) { return Asker(model, change).Run(); }
+
+void Describe(const PlanModel& model, const Change& change, Answer* answer) {
+  constexpr size_t kLargest = 10;
+  constexpr size_t kParts = 60;
+  if (model.groups().empty()) return;
+  answer->curve_before = LiveCurveOf(model, StateOf(model), kParts);
+  if (!answer->after) return;
+  PlanState state = StateOf(model);
+  Apply(model, change, &state);
+  answer->curve_after = LiveCurveOf(model, state, kParts);
+  for (const HeapPiece* piece : PiecesAtPeak(model, state)) {
+    if (answer->largest.size() == kLargest) break;
+    AtPeak& item = answer->largest.emplace_back();
+    item.bytes = piece->bytes;
+    item.what = piece->what;
+    const int32_t buffer = piece->group >= 0 ? model.groups()[piece->group].root : piece->buffer;
+    if (buffer < 0) continue;
+    const ValueAt& value = model.program().buffers()[buffer].value;
+    if (value.instruction == IdIndex::kNone) continue;
+    const proto::HloInstructionProto& instruction =
+        model.program().instructions()[value.instruction];
+    item.instruction = instruction.name();
+    item.op_name = instruction.metadata().op_name();
+    const LeafId n = model.LeafOf(buffer);
+    if (n != IdIndex::kNone) item.shape = PrintShape(*model.program().leaf(n).shape);
+  }
+}
 
 }  // namespace oomdb::ingest

@@ -30,6 +30,13 @@ struct Change {
   bool offload_optimizer = false;
 };
 
+// What lives at the peak of the changed heap.
+struct AtPeak {
+  int64_t bytes = 0;
+  std::string instruction, shape, op_name;  // Of the plan's value; empty where there is none.
+  std::string what;                         // Of what the change adds; empty for the plan's own.
+};
+
 // What the changed program needs of device memory.
 struct Answer {
   MemoryNeed before;
@@ -43,12 +50,19 @@ struct Answer {
   std::vector<std::string> notes;
   // A bound only: the compiler decides.
   bool is_bound = false;
+  // Filled by Describe.
+  std::vector<AtPeak> largest;  // Largest first.
+  // The temps live in equal parts of the program, bytes.
+  std::vector<int64_t> curve_before, curve_after;
 
   // Whether it fits in `capacity` bytes; not known between the ends of the range.
   std::optional<bool> Fits(int64_t capacity) const;
 };
 
 Answer Ask(const PlanModel& model, const Change& change);
+
+// What is largest then, and how memory goes up and down; adds to an answer that is known.
+void Describe(const PlanModel& model, const Change& change, Answer* answer);
 
 }  // namespace oomdb::ingest
 
