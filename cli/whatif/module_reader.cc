@@ -57,7 +57,11 @@ class ModuleSink : public ingest::FactSink {
   void Add(const ingest::ProfileSampleFact&) override {}
 
   ChosenModule Take(const std::string& path) {
-    if (chosen_.hlo == nullptr) throw Error(path + ": " + WhyNone());
+    if (chosen_.hlo == nullptr) {
+      // Most problems name their file.
+      const std::string why = WhyNone();
+      throw Error(why.starts_with(path) ? why : path + ": " + why);
+    }
     if (chosen_.platform.empty()) chosen_.platform = device_kind_;
     chosen_.capacity_bytes = capacity_bytes_;
     return std::move(chosen_);

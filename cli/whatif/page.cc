@@ -43,6 +43,14 @@ std::string FitsWord(const std::optional<bool>& fits) {
   return !fits ? "unknown" : *fits ? "yes" : "no";
 }
 
+// Whether `more` asks for all that `less` does.
+bool IsMore(const ingest::Change& more, const ingest::Change& less) {
+  return more.donate >= less.donate && more.checkpoint >= less.checkpoint &&
+         more.fused_attention >= less.fused_attention &&
+         more.chunk_loss.value_or(1) >= less.chunk_loss.value_or(1) &&
+         more.accumulate.value_or(1) >= less.accumulate.value_or(1);
+}
+
 class Page {
  public:
   Page(std::ostream& out, const WhatIf& what_if, const render::TableOptions& look)
@@ -70,12 +78,14 @@ class Page {
                          render::Safe(w_.answer.why_unknown));
     }
     const std::string range = RangeOf(w_.answer);
+    const std::string needs = w_.answer.only_range
+                                  ? range + " (inferred)"
+                                  : HumanBytes(w_.answer.after->total()) +
+                                        (range.empty() ? "" : " (" + range + ", inferred)");
     std::string sentence =
         AsksForChange()
-            ? fmt::format("with {} {} would need {}{} instead of {}", OptionsOf(w_.change), module,
-                          HumanBytes(w_.answer.after->total()),
-                          range.empty() ? "" : " (" + range + ", inferred)",
-                          HumanBytes(w_.answer.before.total()))
+            ? fmt::format("with {} {} would need {} instead of {}", OptionsOf(w_.change), module,
+                          needs, HumanBytes(w_.answer.before.total()))
             : fmt::format("{} needs {}", module, HumanBytes(w_.answer.before.total()));
     if (!w_.capacity_bytes) return sentence + "; whether it fits: say the --capacity";
     const std::string capacity = HumanBytes(*w_.capacity_bytes);
@@ -130,7 +140,7 @@ class Page {
       rows.push_back({HumanBytes(item.bytes), render::Safe(item.shape),
                       render::Safe(item.instruction), render::Safe(what)});
     }
-    render::WriteTable(out_, {"bytes", "shape", "instruction", "what"}, rows, look_);
+    render::WriteTable(out_, {"bytes", "shape now", "instruction", "what"}, rows, look_);
   }
 
   void WriteBatch() {
@@ -169,7 +179,14 @@ class Page {
     }
     out_ << "\nwhat makes it fit, the cheapest first\n";
     std::vector<std::vector<render::Cell>> rows;
+    std::vector<const ingest::Combination*> shown;
     for (const ingest::Combination& c : *w_.combinations) {
+      // More of what suffices already is of no use.
+      const bool is_more = std::any_of(shown.begin(), shown.end(), [&](const auto* less) {
+        return less->answer.Fits(*w_.capacity_bytes) == true && IsMore(c.change, less->change);
+      });
+      if (is_more) continue;
+      shown.push_back(&c);
       const std::string options = OptionsOf(c.change);
       rows.push_back({options.empty() ? "nothing" : options, HumanBytes(c.answer.after->total()),
                       RangeOf(c.answer), FitsWord(c.answer.Fits(*w_.capacity_bytes))});

@@ -208,7 +208,7 @@ void RegisterWhatIf(Verbs& verbs, ExitCode&) {
   verb.Footer(
       "Changes compose: each maps sizes and lifetimes, then the heap is packed again as the "
       "compiler would. The range is where the truth lies; `fits` is unknown within it.\n"
-      "Example: oomdb what-if step.hlo.pb --batch 0.5x --donate --capacity 16GiB");
+      "Example: oomdb what-if logs --donate --batch 2x --capacity 16GiB");
   verb.Run([options] { Run(*options); });
 }
 

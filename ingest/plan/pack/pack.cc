@@ -15,89 +15,69 @@ int64_t AlignUp(int64_t bytes, int64_t alignment) {
   return (bytes + alignment - 1) / alignment * alignment;
 }
 
-// What is placed already, found by time. Time is cut into slots: an item is listed in every slot
-// that it touches, so that a short one is compared with its contemporaries only.
+// What is placed already, from the bottom of the heap up. A heap has thousands of items: to look at
+// all that lie there, in this order, is quicker than to find those of one time and sort them.
 class Placed {
  public:
-  explicit Placed(std::span<const PackItem> items) {
-    first_ = std::numeric_limits<int64_t>::max();
-    int64_t last = std::numeric_limits<int64_t>::min();
-    for (const PackItem& item : items) {
-      for (const HeapInterval& at : item.intervals) {
-        first_ = std::min(first_, at.begin);
-        last = std::max(last, at.end);
+  // The start of the smallest gap of `bytes` or more between those that overlap any of `when` in
+  // time; the lowest of several; else above them.
+  int64_t SmallestGap(std::span<const HeapInterval> when, int64_t bytes) const {
+    int64_t top = 0;
+    int64_t best = -1;
+    int64_t best_length = std::numeric_limits<int64_t>::max();
+    // Which chunks overlap is as good as random: without branches on it this takes half the time.
+    auto pass = [&](const Chunk& chunk, bool overlaps) {
+      const int64_t gap = chunk.offset - top;
+      if (overlaps & (gap >= bytes) & (gap < best_length)) {
+        best = top;
+        best_length = gap;
+      }
+      const int64_t end = overlaps ? chunk.end : 0;
+      top = end > top ? end : top;
+    };
+    if (when.size() == 1) {
+      const HeapInterval at = when.front();
+      for (const Chunk& chunk : chunks_) {
+        pass(chunk, (chunk.begin <= at.end) & (chunk.stop >= at.begin));
+      }
+    } else {
+      for (const Chunk& chunk : chunks_) {
+        pass(chunk, std::any_of(when.begin(), when.end(), [&](const HeapInterval& at) {
+               return chunk.begin <= at.end && chunk.stop >= at.begin;
+             }));
       }
     }
-    if (last < first_) first_ = last = 0;
-    slot_length_ = (last - first_) / kSlots + 1;
-    touching_.resize(kSlots);
-    starting_.resize(kSlots);
+    return best < 0 ? top : best;
   }
 
-  void Add(const HeapInterval& when, int64_t offset, int64_t end) {
-    const Chunk chunk{when.begin, when.end, offset, end};
-    const size_t from = SlotOf(when.begin);
-    const size_t to = SlotOf(when.end);
-    starting_[from].push_back(chunk);
-    for (size_t s = from; s <= to; ++s) touching_[s].push_back(chunk);
-  }
-
-  // Appends (offset, end) of all that overlaps `when`.
-  void Collect(const HeapInterval& when, std::vector<std::pair<int64_t, int64_t>>* into) const {
-    const size_t from = SlotOf(when.begin);
-    const size_t to = SlotOf(when.end);
-    auto take = [&](const std::vector<Chunk>& chunks) {
-      for (const Chunk& c : chunks) {
-        if (c.begin <= when.end && c.stop >= when.begin) into->emplace_back(c.offset, c.end);
-      }
-    };
-    take(touching_[from]);
-    for (size_t s = from + 1; s <= to; ++s) take(starting_[s]);
+  void Add(std::span<const HeapInterval> when, int64_t offset, int64_t end) {
+    const auto at =
+        std::upper_bound(chunks_.begin(), chunks_.end(), offset,
+                         [](int64_t o, const Chunk& chunk) { return o < chunk.offset; });
+    const auto first = chunks_.insert(at, when.size(), Chunk{});
+    std::transform(when.begin(), when.end(), first, [&](const HeapInterval& interval) {
+      return Chunk{interval.begin, interval.end, offset, end};
+    });
   }
 
  private:
-  static constexpr int64_t kSlots = 256;
   struct Chunk {
     int64_t begin, stop;  // In time.
     int64_t offset, end;  // In the heap.
   };
-
-  size_t SlotOf(int64_t moment) const { return (moment - first_) / slot_length_; }
-
-  int64_t first_ = 0;
-  int64_t slot_length_ = 1;
-  std::vector<std::vector<Chunk>> touching_;
-  std::vector<std::vector<Chunk>> starting_;
+  std::vector<Chunk> chunks_;  // By offset.
 };
 
-// The start of the smallest gap of `bytes` or more between `taken`; the lowest of several.
-int64_t SmallestGap(std::vector<std::pair<int64_t, int64_t>>& taken, int64_t bytes) {
-  std::sort(taken.begin(), taken.end());
-  int64_t top = 0;
-  int64_t best = -1;
-  int64_t best_length = std::numeric_limits<int64_t>::max();
-  for (const auto& [offset, end] : taken) {
-    const int64_t gap = offset - top;
-    if (gap >= bytes && gap < best_length) {
-      best = top;
-      best_length = gap;
-    }
-    top = std::max(top, end);
-  }
-  return best < 0 ? top : best;
-}
-
+// Stops, with a heap that is no smaller, as soon as it reaches `limit`.
 int64_t PackInOrder(std::span<const PackItem> items, std::span<const int32_t> order,
-                    std::span<const int64_t> bytes) {
-  Placed placed(items);
-  std::vector<std::pair<int64_t, int64_t>> taken;
+                    std::span<const int64_t> bytes, int64_t limit) {
+  Placed placed;
   int64_t heap = 0;
   for (int32_t i : order) {
-    taken.clear();
-    for (const HeapInterval& at : items[i].intervals) placed.Collect(at, &taken);
-    const int64_t offset = SmallestGap(taken, bytes[i]);
-    for (const HeapInterval& at : items[i].intervals) placed.Add(at, offset, offset + bytes[i]);
+    const int64_t offset = placed.SmallestGap(items[i].intervals, bytes[i]);
+    placed.Add(items[i].intervals, offset, offset + bytes[i]);
     heap = std::max(heap, offset + bytes[i]);
+    if (heap >= limit) break;
   }
   return heap;
 }
@@ -182,11 +162,12 @@ int64_t PackGlobally(std::span<const PackItem> items, int64_t alignment) {
   std::sort(order.begin(), order.end(), [&](int32_t a, int32_t b) {
     return std::tuple(-bytes[a], -length[a], a) < std::tuple(-bytes[b], -length[b], b);
   });
-  const int64_t largest_first = PackInOrder(items, order, bytes);
+  const int64_t largest_first =
+      PackInOrder(items, order, bytes, std::numeric_limits<int64_t>::max());
   std::sort(order.begin(), order.end(), [&](int32_t a, int32_t b) {
     return std::tuple(-length[a], -bytes[a], a) < std::tuple(-length[b], -bytes[b], b);
   });
-  return std::min(largest_first, PackInOrder(items, order, bytes));
+  return std::min(largest_first, PackInOrder(items, order, bytes, largest_first));
 }
 
 int64_t PackInTime(std::span<const PackItem> items, int64_t alignment) {

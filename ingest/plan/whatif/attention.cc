@@ -17,12 +17,12 @@ void FuseAttention(const PlanModel& model, PlanState* state) {
   if (!model.batch().found()) {
     throw LeverUnknown("the batch dimension was not found: " + model.batch().why_not);
   }
-  const Scores scores = FindScores(model);
+  const Scores& scores = ScoresOf(model);
   if (scores.empty()) {
     throw LeverUnknown("no scores of attention in the plan: no value has one symbol twice");
   }
   state->new_schedule = true;
-  const std::vector<Block> blocks = FindBlocks(model);
+  const std::vector<Block>& blocks = BlocksOf(model);
   const Moment forward_end = blocks.empty() ? 0 : BeginOf(blocks.back().end);
   for (HeapPiece& piece : state->pieces) {
     if (piece.group < 0) continue;

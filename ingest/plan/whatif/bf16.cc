@@ -11,7 +11,7 @@ void UseBf16(const PlanModel& model, PlanState* state) {
     throw LeverUnknown("the batch dimension was not found: " + model.batch().why_not);
   }
   state->new_schedule = true;
-  const Logits logits = FindLogits(model, FindBlocks(model));
+  const Logits& logits = LogitsOf(model);
   for (HeapPiece& piece : state->pieces) {
     if (piece.group < 0) continue;
     const LeafId n = model.LeafOf(model.groups()[piece.group].root);

@@ -18,7 +18,7 @@ constexpr int64_t kLeastKeptBytes = 4096;  // Smaller values don't tell when a b
 class BlockCheckpoint {
  public:
   BlockCheckpoint(const PlanModel& model, PlanState* state)
-      : model_(model), program_(model.program()), state_(*state), blocks_(FindBlocks(model)) {}
+      : model_(model), program_(model.program()), state_(*state), blocks_(BlocksOf(model)) {}
 
   bool Run() {
     if (blocks_.empty()) return false;
@@ -65,7 +65,7 @@ class BlockCheckpoint {
         if (program_.PassOfBuffer(member.buffer) != Pass::kForward) continue;
         facts.is_forward = true;
         if (n == IdIndex::kNone) continue;
-        for (InstructionNumber reader : program_.UsesOf(n).readers) {
+        for (InstructionNumber reader : model_.UsesOf(n).readers) {
           facts.reads.push_back(std::max(0, program_.position(reader)));
         }
       }
@@ -193,7 +193,7 @@ class BlockCheckpoint {
   const PlanModel& model_;
   const Program& program_;
   PlanState& state_;
-  const std::vector<Block> blocks_;
+  const std::vector<Block>& blocks_;
   int32_t forward_end_ = 0;
   std::vector<bool> is_forward_at_;
   std::vector<GroupFacts> groups_;

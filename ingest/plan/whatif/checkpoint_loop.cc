@@ -236,7 +236,7 @@ class LoopCheckpoint {
   int32_t LastReadOf(LeafId stack) const {
     int32_t last = -1;
     const InstructionNumber start = program_.Operand(backward_, 0);
-    const auto uses = program_.UsesOf(stack);
+    const Program::Uses& uses = model_.UsesOf(stack);
     if (start != IdIndex::kNone &&
         std::find(uses.readers.begin(), uses.readers.end(), backward_) != uses.readers.end()) {
       for (int k = 0; k < program_.instructions()[start].operand_ids_size(); ++k) {
@@ -244,7 +244,7 @@ class LoopCheckpoint {
         const LeafRange inside = program_.Element(backward_parameter_, k);
         if (given.count != 1 || inside.count != 1) continue;
         if (program_.Source(given.first) != stack) continue;
-        for (InstructionNumber reader : program_.UsesOf(inside.first).readers) {
+        for (InstructionNumber reader : model_.UsesOf(inside.first).readers) {
           const int32_t p = program_.position(reader);
           last = std::max(last, p == IdIndex::kNone ? backward_span_.first : p);
         }

@@ -122,7 +122,7 @@ class Donation {
     state_.need.output_bytes -= std::max<int64_t>(0, allocation->size());
 
     int32_t last_read = 0;
-    for (InstructionNumber reader : program_.UsesOf(parameter).readers) {
+    for (InstructionNumber reader : model_.UsesOf(parameter).readers) {
       last_read = std::max(last_read, PositionOf(reader, 0));
     }
     const int32_t made = PositionOf(maker, model_.last_position());
@@ -137,7 +137,7 @@ class Donation {
       const int32_t first = PositionOf(i, 0);
       int32_t last = first;
       if (n != IdIndex::kNone) {
-        const Program::Uses uses = program_.UsesOf(n);
+        const Program::Uses& uses = model_.UsesOf(n);
         if (uses.is_output) continue;
         for (InstructionNumber reader : uses.readers) {
           last = std::max(last, PositionOf(reader, first));

@@ -69,9 +69,10 @@ class Hoister {
     }
   }
 
-  void Run() {
-    for (int round = 0; round < kMaxRounds && Improve(); ++round) {
-    }
+  bool Run() {
+    int rounds = 0;
+    while (rounds < kMaxRounds && Improve()) ++rounds;
+    return rounds > 0;
   }
 
  private:
@@ -96,7 +97,7 @@ class Hoister {
     for (const HeapGroup::Member& member : model_.groups()[g].members) {
       const LeafId n = model_.LeafOf(member.buffer);
       if (n == IdIndex::kNone) continue;
-      const Program::Uses uses = program_.UsesOf(n);
+      const Program::Uses& uses = model_.UsesOf(n);
       readers.insert(uses.readers.begin(), uses.readers.end());
       at->second.is_output = at->second.is_output || uses.is_output;
     }
@@ -245,6 +246,6 @@ class Hoister {
 
 }  // namespace
 
-void Hoist(const PlanModel& model, PlanState* state) { Hoister(model, state).Run(); }
+bool Hoist(const PlanModel& model, PlanState* state) { return Hoister(model, state).Run(); }
 
 }  // namespace oomdb::ingest

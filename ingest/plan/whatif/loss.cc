@@ -10,7 +10,7 @@ void ChunkLoss(const PlanModel& model, int64_t chunks, PlanState* state) {
   if (!model.batch().found()) {
     throw LeverUnknown("the batch dimension was not found: " + model.batch().why_not);
   }
-  const Logits logits = FindLogits(model, FindBlocks(model));
+  const Logits& logits = LogitsOf(model);
   if (logits.buffer < 0) throw LeverUnknown("no logits in the plan");
   if (logits.vocabulary.empty()) {
     throw LeverUnknown("no vocabulary in the plan: no dimension of the logits is one of a weight");

@@ -6,6 +6,8 @@
 #include <unordered_set>
 #include <utility>
 
+#include "ingest/plan/whatif/training.h"
+
 namespace oomdb::ingest {
 namespace {
 
@@ -33,12 +35,23 @@ HeapRules ChooseRules(const HeapGroups& heap, std::string* platform, PackingChec
 }  // namespace
 
 PlanModel::PlanModel(const proto::HloProto& hlo, std::string_view platform, const BatchHint& hint)
-    : program_(hlo), graph_(program_), platform_(platform) {
+    : program_(hlo),
+      graph_(program_),
+      platform_(platform),
+      training_facts_(std::make_unique<TrainingFacts>()) {
   ReadNeed();
   ReadHeap();
   ReadState();
   batch_ = FindBatch(graph_, state_, hint);
   ReadGradients();
+}
+
+PlanModel::~PlanModel() = default;
+
+const Program::Uses& PlanModel::UsesOf(LeafId n) const {
+  const auto [at, is_new] = uses_.try_emplace(n);
+  if (is_new) at->second = program_.UsesOf(n);
+  return at->second;
 }
 
 void PlanModel::ReadNeed() {
@@ -72,6 +85,13 @@ void PlanModel::ReadHeap() {
   rules_ = ChooseRules(heap, &platform_, &check_);
   rest_bytes_ = need_.temp_bytes;
   if (heap.trace == nullptr) return;
+  // A TPU program that would not fit otherwise is laid out in the other order.
+  constexpr int64_t kTolerance = 16384;
+  if (rules_.order == HeapOrder::kTime && check_.packed_bytes > check_.stored_bytes + kTolerance &&
+      std::abs(check_.globally_packed_bytes - check_.stored_bytes) <= kTolerance) {
+    rules_.order = HeapOrder::kGlobal;
+    check_.packed_bytes = check_.globally_packed_bytes;
+  }
   rest_bytes_ -= check_.packed_bytes;
   groups_ = std::move(heap.groups);
 
@@ -209,7 +229,7 @@ void PlanModel::ReadGradients() {
       if (n == IdIndex::kNone || HasBatch(n)) continue;
       if (program_.PassOfBuffer(member.buffer) != Pass::kBackward) continue;
       if (!shapes.contains(sorted_extents(*program_.leaf(n).shape))) continue;
-      const Program::Uses uses = program_.UsesOf(n);
+      const Program::Uses& uses = UsesOf(n);
       const bool is_read_after =
           uses.is_output ||
           std::any_of(uses.readers.begin(), uses.readers.end(), [this](InstructionNumber reader) {

@@ -5,9 +5,11 @@
 #define OOMDB_INGEST_PLAN_WHATIF_MODEL_H_
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "ingest/plan/pack/heap_groups.h"
@@ -60,12 +62,16 @@ struct Batch {
   bool found() const { return extent > 0; }
 };
 
+struct TrainingFacts;
+
+// Not to be asked by several threads at once: it remembers what questions found.
 class PlanModel {
  public:
   // `hlo` must outlive this. `platform`: cpu, gpu, tpu; empty: the one whose heap fits best.
   PlanModel(const proto::HloProto& hlo, std::string_view platform, const BatchHint& hint = {});
   PlanModel(const PlanModel&) = delete;
   PlanModel& operator=(const PlanModel&) = delete;
+  ~PlanModel();
 
   const Program& program() const { return program_; }
   const DimensionGraph& graph() const { return graph_; }
@@ -100,6 +106,9 @@ class PlanModel {
   // Of a buffer's value.
   LeafId LeafOf(int32_t buffer) const { return program_.LeafOfBuffer(buffer); }
   bool HasBatch(LeafId n) const { return n != IdIndex::kNone && batch_.symbol.IsIn(n); }
+  // Program::UsesOf, remembered.
+  const Program::Uses& UsesOf(LeafId n) const;
+  TrainingFacts& training_facts() const { return *training_facts_; }
   // The entry's instructions that read a leaf, also through copies, casts and views.
   std::vector<InstructionNumber> ReadersThroughCopies(LeafId n) const;
 
@@ -126,6 +135,8 @@ class PlanModel {
   std::vector<StateLeaf> state_;
   std::vector<const StateLeaf*> trained_;
   std::vector<int32_t> gradients_;
+  mutable std::unordered_map<LeafId, Program::Uses> uses_;
+  const std::unique_ptr<TrainingFacts> training_facts_;
 };
 
 // The batch from one program: the leading dimension of an argument that is no state and whose symbol

@@ -11,7 +11,7 @@ namespace oomdb::ingest {
 
 void UndoRematerialization(const PlanModel& model, PlanState* state) {
   const Program& program = model.program();
-  const std::vector<Block> blocks = FindBlocks(model);
+  const std::vector<Block>& blocks = BlocksOf(model);
   const Moment forward_end = blocks.empty() ? 0 : BeginOf(blocks.back().end);
   std::vector<int32_t> dropped;
   for (InstructionNumber i = 0; i < program.instructions().size(); ++i) {
@@ -23,7 +23,7 @@ void UndoRematerialization(const PlanModel& model, PlanState* state) {
     for (int32_t k = 0; k < result.count; ++k) {
       const int32_t copy = model.GroupOf(result.first + k);
       if (copy < 0 || state->pieces[copy].intervals.empty()) continue;
-      const Program::Uses uses = program.UsesOf(result.first + k);
+      const Program::Uses& uses = model.UsesOf(result.first + k);
       const bool is_read = std::any_of(uses.readers.begin(), uses.readers.end(), [&](auto reader) {
         return !program.rematerialized(reader);
       });

@@ -105,7 +105,7 @@ void ScaleBatch(const PlanModel& model, double ratio, PlanState* state) {
 }
 
 void ScaleSequence(const PlanModel& model, double ratio, PlanState* state) {
-  const Scores scores = FindScores(model);
+  const Scores& scores = ScoresOf(model);
   if (scores.empty()) {
     throw LeverUnknown("no sequence in the plan: no value has one symbol twice beside the batch");
   }

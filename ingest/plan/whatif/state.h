@@ -50,8 +50,9 @@ std::vector<int64_t> LiveCurveOf(const PlanModel& model, const PlanState& state,
 MemoryNeed NeedOf(const PlanModel& model, const PlanState& state, bool least = false);
 
 // The scheduler's freedom: what waits after the peak though its operands are ready is run before
-// it where that frees more than it makes. What a better order than the plan's may reach.
-void Hoist(const PlanModel& model, PlanState* state);
+// it where that frees more than it makes. What a better order than the plan's may reach. False:
+// nothing to gain.
+bool Hoist(const PlanModel& model, PlanState* state);
 
 }  // namespace oomdb::ingest
 

@@ -51,6 +51,13 @@ Scores FindScores(const PlanModel& model) {
   std::stable_sort(order.begin(), order.end(), [&](int32_t a, int32_t b) {
     return model.groups()[a].bytes > model.groups()[b].bytes;
   });
+  std::vector<LeafId> of_heap;
+  for (const HeapGroup& group : model.groups()) {
+    for (const HeapGroup::Member& member : group.members) {
+      const LeafId n = model.LeafOf(member.buffer);
+      if (model.HasBatch(n)) of_heap.push_back(n);
+    }
+  }
   std::set<int32_t> asked;  // Classes: of one class one answer suffices for one leaf.
   std::map<int32_t, Symbol> symbols;
   for (int32_t g : order) {
@@ -77,9 +84,8 @@ Scores FindScores(const PlanModel& model) {
         const Symbol& symbol = at->second;
         if (symbol.FactorCount(n) < 2) continue;
         if (asked.insert(c).second) {
-          for (LeafId q = 0; q < program.leaf_count(); ++q) {
-            if (!model.HasBatch(q) || symbol.FactorCount(q) < 2) continue;
-            scores.extent_of.emplace(q, leaf.extent(d));
+          for (LeafId q : of_heap) {
+            if (symbol.FactorCount(q) >= 2) scores.extent_of.emplace(q, leaf.extent(d));
           }
           if (scores.sequence.empty()) scores.sequence = symbol;
           scores.extent = std::max(scores.extent, leaf.extent(d));
@@ -89,6 +95,24 @@ Scores FindScores(const PlanModel& model) {
     }
   }
   return scores;
+}
+
+const std::vector<Block>& BlocksOf(const PlanModel& model) {
+  std::optional<std::vector<Block>>& blocks = model.training_facts().blocks;
+  if (!blocks) blocks = FindBlocks(model);
+  return *blocks;
+}
+
+const Logits& LogitsOf(const PlanModel& model) {
+  std::optional<Logits>& logits = model.training_facts().logits;
+  if (!logits) logits = FindLogits(model, BlocksOf(model));
+  return *logits;
+}
+
+const Scores& ScoresOf(const PlanModel& model) {
+  std::optional<Scores>& scores = model.training_facts().scores;
+  if (!scores) scores = FindScores(model);
+  return *scores;
 }
 
 }  // namespace oomdb::ingest

@@ -21,6 +21,8 @@ struct Block {
 // parameters' names, which differ in one number (params['blocks'][3]['wq']); else by how often
 // instructions repeat. Empty: no two alike were found.
 std::vector<Block> FindBlocks(const PlanModel& model);
+// As that, remembered by the model.
+const std::vector<Block>& BlocksOf(const PlanModel& model);
 
 // What the loss is taken of: the largest value of the forward pass after the last block that
 // carries the batch, and the symbol of its vocabulary.
@@ -29,8 +31,9 @@ struct Logits {
   Symbol vocabulary;    // Empty: no dimension of it is one of a weight.
 };
 Logits FindLogits(const PlanModel& model, const std::vector<Block>& blocks);
+const Logits& LogitsOf(const PlanModel& model);
 
-// Values that carry one symbol twice beside the batch: scores of attention, by leaf, with the
+// Values of the heap that carry one symbol twice beside the batch: scores of attention, by leaf, with the
 // symbol's extent there (how many times smaller they are without it).
 struct Scores {
   std::unordered_map<LeafId, int64_t> extent_of;
@@ -39,6 +42,14 @@ struct Scores {
   bool empty() const { return extent_of.empty(); }
 };
 Scores FindScores(const PlanModel& model);
+const Scores& ScoresOf(const PlanModel& model);
+
+// What was found, so that several questions to one model find it once.
+struct TrainingFacts {
+  std::optional<std::vector<Block>> blocks;
+  std::optional<Logits> logits;
+  std::optional<Scores> scores;
+};
 
 }  // namespace oomdb::ingest
 

@@ -159,11 +159,21 @@ class Asker {
 
   Answer Run() {
     answer_.before = model_.need();
+    if (change_ == Change()) {
+      answer_.after = model_.need();
+      answer_.low_bytes = answer_.high_bytes = model_.need().total();
+      return answer_;
+    }
     answer_.why_unknown = NotUnderstood(model_, change_);
     if (!answer_.why_unknown.empty()) return answer_;
     try {
       PlanState state = StateOf(model_);
       Apply(model_, change_, &state);
+      if (change_.donate && state.gone_allocations.empty()) {
+        answer_.notes.push_back(
+            "nothing is left to donate: no argument has the type, shape and "
+            "layout of a result that is not donated to yet");
+      }
       answer_.is_bound = change_.bf16 || change_.offload_activations || change_.offload_optimizer;
       SetRange(std::move(state));
       if (answer_.is_bound) return answer_;
@@ -191,12 +201,11 @@ class Asker {
     double margin = state.new_schedule ? kNewScheduleMargin : kSameScheduleMargin;
     margin += PackingMargin();
     int64_t low = point;
-    if (state.new_schedule || ChangesBatch(change_) || change_.donate || change_.sequence_ratio) {
-      const int64_t least = NeedOf(model_, state, /*least=*/true).total();
-      Hoist(model_, &state);
-      low = std::min({low, least, NeedOf(model_, state, /*least=*/true).total()});
-    } else {
-      margin = PackingMargin();
+    if (model_.heap_rules().order == HeapOrder::kTime) {
+      low = std::min(low, NeedOf(model_, state, /*least=*/true).total());
+    }
+    if (Hoist(model_, &state)) {
+      low = std::min(low, NeedOf(model_, state, /*least=*/true).total());
     }
     answer_.low_bytes = static_cast<int64_t>(static_cast<double>(low) * (1 - margin));
     answer_.high_bytes = static_cast<int64_t>(static_cast<double>(point) * (1 + margin));
@@ -227,6 +236,7 @@ class Asker {
     const int64_t undone = NeedOf(model_, state).total();
     const auto high = static_cast<int64_t>(static_cast<double>(undone) * (1 + margin));
     if (high <= *answer_.high_bytes) return;
+    answer_.only_range = true;
     answer_.high_bytes = high;
     answer_.notes.push_back(fmt::format(
         "XLA rematerialized {} instructions to make this plan fit; a changed program may be "

@@ -28,6 +28,8 @@ struct Change {
   bool bf16 = false;
   bool offload_activations = false;
   bool offload_optimizer = false;
+
+  friend bool operator==(const Change&, const Change&) = default;
 };
 
 // What lives at the peak of the changed heap.
@@ -50,6 +52,8 @@ struct Answer {
   std::vector<std::string> notes;
   // A bound only: the compiler decides.
   bool is_bound = false;
+  // The range is all that is known: no number in it is likelier than another.
+  bool only_range = false;
   // Filled by Describe.
   std::vector<AtPeak> largest;  // Largest first.
   // The temps live in equal parts of the program, bytes.
@@ -59,6 +63,7 @@ struct Answer {
   std::optional<bool> Fits(int64_t capacity) const;
 };
 
+// A change of nothing needs what the plan needs, exactly.
 Answer Ask(const PlanModel& model, const Change& change);
 
 // What is largest then, and how memory goes up and down; adds to an answer that is known.
