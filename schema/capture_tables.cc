@@ -11,7 +11,7 @@ CaptureTables::CaptureTables(StatementCache& statements)
       executions(statements, "stored_executions"),
       allocations(statements, "stored_allocations"),
       module_starts(statements, "stored_module_starts"),
-      start_steps(statements, "stored_start_steps"),
+      start_rises(statements, "stored_start_rises"),
       failed_live(statements, "stored_failed_live"),
       events(statements, "stored_host_events"),
       oom_events(statements, "oom_events"),
@@ -21,7 +21,7 @@ CaptureTables::CaptureTables(StatementCache& statements)
 
 void CaptureTables::Flush() {
   for (BulkInsert* insert : {&captures, &issues, &devices, &modules, &allocators, &executions,
-                             &allocations, &module_starts, &start_steps, &failed_live, &events,
+                             &allocations, &module_starts, &start_rises, &failed_live, &events,
                              &oom_events, &oom_buffers, &oom_chunks, &samples}) {
     insert->Flush();
   }

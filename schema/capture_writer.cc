@@ -432,25 +432,21 @@ void CaptureWriter::WriteStarts() {
         {"first_start_ns", module.first_start_ns},
         {"last_start_ns", module.last_start_ns},
         {"first_in_use_bytes", module.first_in_use_bytes},
-        {"second_in_use_bytes", module.second_in_use_bytes},
         {"last_in_use_bytes", module.last_in_use_bytes},
-        {"rise_bytes", module.rise_bytes},
-        {"low_rise_bytes", module.low_rise_bytes},
-        {"median_bytes", module.median_bytes},
-        {"settled_median_bytes", module.settled_median_bytes},
+        {"floor_rise_bytes", module.floor_rise_bytes},
+        {"fell_before", int64_t{module.fell_before}},
+        {"recurs", int64_t{module.recurs}},
         {"survivor_bytes", whole ? SqlValue(module.survivor_bytes) : SqlValue()},
         {"own_output_bytes", whole ? SqlValue(module.own_output_bytes) : SqlValue()},
     });
-    if (!module.Rises()) continue;
-    int64_t place = 0;
-    for (const ingest::StartStep& step : module.steps) {
-      state_->tables.start_steps.Add({
+    for (const ingest::StartRise& rise : module.rises) {
+      state_->tables.start_rises.Add({
           {"capture_id", summary_.capture_id},
           {"device_id", device_id},
           {"module_id", module_id},
-          {"place", ++place},
-          {"step_bytes", step.step_bytes},
-          {"kept_bytes", whole ? step.kept_bytes : int64_t{0}},
+          {"place", rise.place},
+          {"rise_bytes", rise.rise_bytes},
+          {"kept_bytes", whole ? SqlValue(rise.kept_bytes) : SqlValue()},
       });
     }
   }

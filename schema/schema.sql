@@ -238,7 +238,7 @@ CREATE INDEX stored_executions_by_launch ON stored_executions (launch_event_id);
 CREATE INDEX stored_executions_failed ON stored_executions (failed, capture_id) WHERE failed = 1;
 
 -- What was in use at the starts of a module's executions on a device, over those where that is known: what every
--- question about growth begins with. The steps behind it are in stored_start_steps.
+-- question about growth begins with. The rises behind it are in stored_start_rises.
 CREATE TABLE stored_module_starts (
   capture_id INTEGER NOT NULL REFERENCES captures, -- the capture
   device_id INTEGER NOT NULL REFERENCES devices, -- the device
@@ -248,29 +248,28 @@ CREATE TABLE stored_module_starts (
   first_start_ns INTEGER NOT NULL, -- start of the first, Unix ns
   last_start_ns INTEGER NOT NULL,  -- start of the last, Unix ns
   first_in_use_bytes INTEGER NOT NULL, -- in use when the first started
-  second_in_use_bytes INTEGER,     -- in use when the second started
   last_in_use_bytes INTEGER NOT NULL, -- in use when the last started
-  rise_bytes INTEGER,              -- from the start in the middle to the last
-  low_rise_bytes INTEGER,          -- from the least of the earlier half to the least of the later half
-  median_bytes INTEGER,            -- the median step from one start to the next; the lower of two in the middle
-  settled_median_bytes INTEGER,    -- the same without the first step
+  floor_rise_bytes INTEGER NOT NULL, -- how much the least in use from a start on rose from the first start to the last
+  fell_before INTEGER NOT NULL,    -- 1: in-use fell by at least as much, not more than once since the first rise
+  recurs INTEGER NOT NULL,         -- 1: it did so twice or more, after ramps no shorter than the one at the end
   survivor_bytes INTEGER,          -- allocated from the first start on and live at the last; NULL on a truncated capture
   own_output_bytes INTEGER,        -- of these, outputs of this module
   PRIMARY KEY (device_id, module_id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX stored_module_starts_by_capture ON stored_module_starts (capture_id);
 
--- The steps of a module whose in-use rises, from one start to the next.
-CREATE TABLE stored_start_steps (
+-- The starts of a module whose floor stands above that of the start before: the floor is the least in use at a start
+-- or at any later one, so it is what is never given back.
+CREATE TABLE stored_start_rises (
   capture_id INTEGER NOT NULL REFERENCES captures, -- the capture
   device_id INTEGER NOT NULL REFERENCES devices, -- the device
   module_id INTEGER NOT NULL REFERENCES stored_modules, -- the module
-  place INTEGER NOT NULL,          -- from 1
-  step_bytes INTEGER NOT NULL,     -- in use at the next start, less in use at this one
-  kept_bytes INTEGER NOT NULL,     -- allocated in between and live at the last start; 0 on a truncated capture
+  place INTEGER NOT NULL,          -- the interval that ends with this start, from 1
+  rise_bytes INTEGER NOT NULL,     -- rise of the floor, above 0
+  kept_bytes INTEGER,              -- allocated in the interval and live at the last start; NULL on a truncated capture
   PRIMARY KEY (device_id, module_id, place)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX stored_start_steps_by_capture ON stored_start_steps (capture_id);
+CREATE INDEX stored_start_rises_by_capture ON stored_start_rises (capture_id);
 
 -- One row per allocation of an allocator, paired with its free.
 CREATE TABLE stored_allocations (

@@ -5,12 +5,56 @@
 namespace oomdb::ingest {
 namespace {
 
-// The lower of two middle ones.
-MaybeInt Median(std::vector<int64_t> numbers) {
-  if (numbers.empty()) return std::nullopt;
-  const auto middle = numbers.begin() + static_cast<std::ptrdiff_t>((numbers.size() - 1) / 2);
-  std::nth_element(numbers.begin(), middle, numbers.end());
-  return *middle;
+// The rises of the floor, which is the least from each start on.
+std::vector<StartRise> RisesOf(const std::vector<int64_t>& in_use_bytes) {
+  std::vector<StartRise> rises;
+  int64_t floor = in_use_bytes.back();
+  for (size_t i = in_use_bytes.size() - 1; i > 0; --i) {
+    const int64_t before = std::min(floor, in_use_bytes[i - 1]);
+    if (floor > before) rises.push_back({static_cast<int64_t>(i), floor - before, 0});
+    floor = before;
+  }
+  std::reverse(rises.begin(), rises.end());
+  return rises;
+}
+
+// The lows (places in `in_use_bytes`) to which in-use came down by at least `bytes`, each after it
+// had climbed by as much from the low before; a descent in several steps is one.
+std::vector<size_t> LowsOf(const std::vector<int64_t>& in_use_bytes, int64_t bytes) {
+  std::vector<size_t> lows;
+  int64_t highest = in_use_bytes.front();  // Since the last low.
+  bool climbed = true;
+  for (size_t i = 1; i < in_use_bytes.size(); ++i) {
+    const int64_t in_use = in_use_bytes[i];
+    if (!climbed && in_use <= in_use_bytes[lows.back()]) {
+      lows.back() = i;  // Still coming down.
+      highest = in_use;
+      continue;
+    }
+    highest = std::max(highest, in_use);
+    climbed = climbed || highest - in_use_bytes[lows.back()] >= bytes;
+    if (climbed && highest - in_use >= bytes) {
+      lows.push_back(i);
+      highest = in_use;
+      climbed = false;
+    }
+  }
+  return lows;
+}
+
+// Whether what rises now was given back before: once, so that it may be again, or time and again,
+// over as many executions, so that it is a saw-tooth cut in mid-ramp.
+void JudgeFalls(const std::vector<int64_t>& in_use_bytes, ModuleStarts* module) {
+  if (module->rises.empty()) return;
+  const std::vector<size_t> lows = LowsOf(in_use_bytes, module->floor_rise_bytes);
+  const auto after_rise =
+      std::lower_bound(lows.begin(), lows.end(), static_cast<size_t>(module->rises.front().place));
+  // Swings that go on while the floor rises give nothing of it back; one fall may have.
+  if (lows.empty() || lows.end() - after_rise > 1) return;
+  module->fell_before = true;
+  if (after_rise != lows.end() || lows.size() < 2) return;
+  const size_t last_ramp = lows.back() - lows[lows.size() - 2];
+  module->recurs = in_use_bytes.size() - 1 - lows.back() <= last_ramp;
 }
 
 }  // namespace
@@ -59,33 +103,17 @@ std::vector<ModuleStarts> ModuleStartsBuilder::Build() {
       module.allocator = pool->second.allocator;
       by_allocator[*module.allocator].push_back(modules.size());
     }
-    const size_t intervals = starts.size() - 1;
-    const size_t middle = intervals / 2;  // Where the later half of the intervals begins.
     module.executions = static_cast<int64_t>(starts.size());
     module.first_start_ns = starts.front().start_ns;
     module.last_start_ns = starts.back().start_ns;
     module.first_in_use_bytes = starts.front().in_use_bytes;
     module.last_in_use_bytes = starts.back().in_use_bytes;
-    if (intervals > 0) {
-      module.second_in_use_bytes = starts[1].in_use_bytes;
-      module.rise_bytes = module.last_in_use_bytes - starts[middle].in_use_bytes;
-    }
-    const auto less = [](const Start& a, const Start& b) {
-      return a.in_use_bytes < b.in_use_bytes;
-    };
-    const auto half = starts.begin() + static_cast<std::ptrdiff_t>(middle);
-    if (middle > 0) {
-      module.low_rise_bytes = std::min_element(half, starts.end(), less)->in_use_bytes -
-                              std::min_element(starts.begin(), half, less)->in_use_bytes;
-    }
-    std::vector<int64_t> steps;
-    for (size_t i = 0; i < intervals; ++i) {
-      steps.push_back(starts[i + 1].in_use_bytes - starts[i].in_use_bytes);
-      module.steps.push_back({steps.back(), 0});
-    }
-    module.median_bytes = Median(steps);
-    if (intervals > 0) steps.erase(steps.begin());
-    module.settled_median_bytes = Median(std::move(steps));
+    std::vector<int64_t> in_use;
+    in_use.reserve(starts.size());
+    for (const Start& start : starts) in_use.push_back(start.in_use_bytes);
+    module.rises = RisesOf(in_use);
+    for (const StartRise& rise : module.rises) module.floor_rise_bytes += rise.rise_bytes;
+    JudgeFalls(in_use, &module);
     modules.push_back(std::move(module));
   }
   for (auto& [allocator, places] : by_allocator) {
@@ -123,7 +151,11 @@ void ModuleStartsBuilder::AddSurvivors(const std::vector<Start>& starts,
     const auto after =
         std::upper_bound(starts.begin(), starts.end(), a->alloc_ns,
                          [](int64_t alloc_ns, const Start& s) { return alloc_ns < s.start_ns; });
-    module->steps[static_cast<size_t>(after - starts.begin()) - 1].kept_bytes += a->bytes;
+    const int64_t interval = after - starts.begin();
+    const auto rise =
+        std::lower_bound(module->rises.begin(), module->rises.end(), interval,
+                         [](const StartRise& r, int64_t place) { return r.place < place; });
+    if (rise != module->rises.end() && rise->place == interval) rise->kept_bytes += a->bytes;
     module->survivor_bytes += a->bytes;
     if (a->output_of == module->module) module->own_output_bytes += a->bytes;
   }

@@ -1,6 +1,6 @@
 // What was in use at the starts of a module's executions, and what its intervals left behind: the
 // same numbers for every question about growth, so they are computed once, while a capture is
-// written, and stored (stored_module_starts, stored_start_steps).
+// written, and stored (stored_module_starts, stored_start_rises).
 #ifndef OOMDB_INGEST_DERIVED_MODULE_STARTS_H_
 #define OOMDB_INGEST_DERIVED_MODULE_STARTS_H_
 
@@ -14,10 +14,12 @@
 
 namespace oomdb::ingest {
 
-// One interval: from one start of the module to its next.
-struct StartStep {
-  int64_t step_bytes = 0;  // In use at the next start, less in use at this one.
-  int64_t kept_bytes = 0;  // Allocated in between and live at the last start.
+// A start whose floor stands above that of the start before. The floor of a start is the least that
+// is in use at it or at any later one: what is never given back.
+struct StartRise {
+  int64_t place = 0;       // The interval that ends with this start, from 1.
+  int64_t rise_bytes = 0;  // Of the floor; above 0.
+  int64_t kept_bytes = 0;  // Allocated in the interval and live at the last start.
 };
 
 // The executions of one module on one device whose in-use at the start is known. Sizes are bytes,
@@ -30,18 +32,13 @@ struct ModuleStarts {
   int64_t first_start_ns = 0;
   int64_t last_start_ns = 0;
   int64_t first_in_use_bytes = 0;
-  MaybeInt second_in_use_bytes;
   int64_t last_in_use_bytes = 0;
-  MaybeInt rise_bytes;            // From the start in the middle to the last.
-  MaybeInt low_rise_bytes;        // From the least of the earlier half to that of the later.
-  MaybeInt median_bytes;          // Of all steps, the lower of two in the middle.
-  MaybeInt settled_median_bytes;  // The same without the first step.
-  int64_t survivor_bytes = 0;     // Allocated from the first start on and live at the last.
-  int64_t own_output_bytes = 0;   // Of these, outputs of the module.
-  std::vector<StartStep> steps;   // One less than executions.
-
-  // Whether any rule could say that memory grows; else its steps say nothing.
-  bool Rises() const { return rise_bytes > 0 || median_bytes > 0 || settled_median_bytes > 0; }
+  int64_t floor_rise_bytes = 0;  // The floor of the last start less that of the first.
+  bool fell_before = false;      // In-use fell by at least floor_rise_bytes before.
+  bool recurs = false;           // It did so twice or more, after ramps no shorter than this one.
+  int64_t survivor_bytes = 0;    // Allocated from the first start on and live at the last.
+  int64_t own_output_bytes = 0;  // Of these, outputs of the module.
+  std::vector<StartRise> rises;  // By place.
 };
 
 // Collects the facts of one capture. Not for concurrent use.

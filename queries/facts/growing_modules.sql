@@ -1,5 +1,5 @@
 -- id: growing_modules
--- title: Modules whose device has more in use at every start, and by how much per execution
+-- title: Modules whose device has ever more in use that is never given back, and how much more
 -- columns:
 --   capture_id: the capture
 --   device_id: the device
@@ -10,132 +10,126 @@
 --   last_start_ns: start of the last of them (Unix ns)
 --   first_in_use_bytes: in use when the first started (bytes)
 --   last_in_use_bytes: in use when the last started (bytes)
---   growth_bytes: growth per execution (bytes)
---   steady: 1 when every step is about the same, 0 when bytes of many intervals survive
+--   growth_bytes: growth per execution (bytes): the floor's rise from its first rise to its last,
+--     over the executions between
+--   steady: 1 when the floor rises with every execution, by about the same each time
+--   rise_count: starts whose floor rose
+--   rise_distance: executions from one rise to the next, the median
+--   first_rise: the execution that left the first rise behind, from 1
+--   few_rises: 1 when there are only two rises, which may be chance
+--   may_be_flushed: 1 when in-use fell by as much before: a list may be flushed again
 --   survivor_bytes: allocated from the first start on and live at the last (bytes); NULL on a
 --     truncated capture
---   own_output_bytes: of these, outputs of this module (bytes)
+--   own_output_bytes: outputs of this module among these (bytes)
 CREATE VIEW growing_modules AS
--- The numbers of each module are computed as its capture is stored; what they mean depends on the
--- settings. The first step is a warm-up (compiling, tuning, the first outputs) once there are
--- enough others. The later half of the intervals is looked at for growth that is not steady.
-WITH starts AS (
+-- The floor of a start is the least in use from it on. Its rises are computed as a capture is
+-- stored; what they mean depends on the settings. Windows, not GROUP BY: after one SQLite takes the
+-- rows for so few that it compares each with each in the joins to come.
+WITH risen AS (
   SELECT
-    m.capture_id, m.device_id, m.module_id, m.allocator_id, m.executions, m.first_start_ns,
-    m.last_start_ns, m.first_in_use_bytes, m.second_in_use_bytes, m.last_in_use_bytes,
-    m.rise_bytes, m.low_rise_bytes, m.survivor_bytes, m.own_output_bytes,
-    CASE
-      WHEN m.executions - 1 < (SELECT t.setting FROM settings t
-        WHERE t.name = 'growth_drop_first_from')
-        THEN m.median_bytes
-      ELSE m.settled_median_bytes
-    END AS median_bytes,
-    CASE
-      WHEN m.executions - 1 < (SELECT t.setting FROM settings t
-        WHERE t.name = 'growth_drop_first_from')
-        THEN 1
-      ELSE 2
-    END AS first_counted
-  FROM stored_module_starts m
-  WHERE m.executions >= (SELECT t.setting FROM settings t WHERE t.name = 'growth_min_executions')
-),
--- Only where in-use rises at all. Windows, not GROUP BY: after one SQLite takes the rows for so few
--- that it compares each with each in the joins to come. Subqueries would be evaluated again at
--- every mention.
-stepped AS (
-  SELECT
-    s.capture_id, s.device_id, s.module_id, s.allocator_id, s.executions, s.first_start_ns,
-    s.last_start_ns, s.first_in_use_bytes, s.second_in_use_bytes, s.last_in_use_bytes,
-    s.rise_bytes, s.low_rise_bytes, s.median_bytes, s.survivor_bytes, s.own_output_bytes,
-    s.executions - s.first_counted AS counted_count,
-    CAST((s.executions - s.executions % 2) / 2 AS BIGINT) AS later_count,
-    SUM(CASE
-      WHEN k.place >= s.first_counted
-        AND 100 * ABS(k.step_bytes - s.median_bytes)
-          <= (SELECT t.setting FROM settings t WHERE t.name = 'growth_tolerance_percent')
-            * s.median_bytes
-        THEN 1
-      ELSE 0
-    END) OVER w AS near_count,
-    SUM(CASE
-      WHEN 2 * k.place > s.executions - 1
-        AND k.kept_bytes >= (SELECT t.setting FROM settings t WHERE t.name = 'growth_min_bytes')
-        THEN 1
-      ELSE 0
-    END) OVER w AS kept_count,
-    SUM(CASE WHEN 2 * k.place > s.executions - 1 THEN k.kept_bytes END) OVER w
-      AS later_kept_bytes,
+    m.capture_id,
+    m.device_id,
+    m.module_id,
     k.place,
-    MIN(k.place) OVER w AS first_place
-  FROM starts s
-  LEFT JOIN stored_start_steps k ON k.device_id = s.device_id AND k.module_id = s.module_id
-  WHERE s.rise_bytes > 0
-    OR s.median_bytes >= (SELECT t.setting FROM settings t WHERE t.name = 'growth_min_bytes')
-  WINDOW w AS (PARTITION BY s.capture_id, s.device_id, s.module_id)
+    k.rise_bytes,
+    COUNT(*) OVER w AS rise_count,
+    MIN(k.place) OVER w AS first_place,
+    MAX(k.place) OVER w AS last_place,
+    SUM(k.rise_bytes) OVER w AS rise_sum,
+    SUM(k.kept_bytes) OVER w AS kept_bytes,
+    k.place - LAG(k.place) OVER (
+      PARTITION BY m.capture_id, m.device_id, m.module_id ORDER BY k.place
+    ) AS distance
+  FROM stored_module_starts m
+  JOIN stored_start_rises k ON k.device_id = m.device_id AND k.module_id = m.module_id
+  WHERE m.executions >= (SELECT t.setting FROM settings t WHERE t.name = 'growth_min_executions')
+    AND k.rise_bytes >= (SELECT t.setting FROM settings t WHERE t.name = 'growth_min_bytes')
+  WINDOW w AS (PARTITION BY m.capture_id, m.device_id, m.module_id)
 ),
--- Steady: the steps are near their median. Unsteady: many of the later intervals keep bytes to the
--- end, and in-use rises with them. A ring of prefetched batches keeps bytes too, but in-use does
--- not rise; an operation that runs at several places of an eager step sees a saw-tooth, whose low
--- points do not rise.
+-- The first rise has no distance and stands first. The first is also the one that a warm-up makes
+-- larger or smaller than the others.
+ranked AS (
+  SELECT
+    r.capture_id,
+    r.device_id,
+    r.module_id,
+    r.rise_count,
+    r.first_place,
+    r.last_place,
+    r.rise_sum,
+    r.kept_bytes,
+    r.distance,
+    SUM(CASE WHEN r.place > r.first_place THEN r.rise_bytes ELSE 0 END) OVER w AS later_bytes,
+    MIN(CASE WHEN r.place > r.first_place OR r.rise_count = 2 THEN r.rise_bytes END) OVER w
+      AS least_bytes,
+    MAX(CASE WHEN r.place > r.first_place OR r.rise_count = 2 THEN r.rise_bytes END) OVER w
+      AS most_bytes,
+    ROW_NUMBER() OVER (
+      PARTITION BY r.capture_id, r.device_id, r.module_id
+      ORDER BY r.distance NULLS FIRST, r.place
+    ) AS position
+  FROM risen r
+  WINDOW w AS (PARTITION BY r.capture_id, r.device_id, r.module_id)
+),
 judged AS (
   SELECT
-    s.capture_id,
-    s.device_id,
-    s.module_id,
-    s.allocator_id,
-    s.executions,
-    s.first_start_ns,
-    s.last_start_ns,
-    s.first_in_use_bytes,
-    s.second_in_use_bytes,
-    s.last_in_use_bytes,
-    s.later_count,
-    s.rise_bytes,
-    s.median_bytes,
-    s.survivor_bytes,
-    s.own_output_bytes,
+    r.capture_id,
+    r.device_id,
+    r.module_id,
+    r.rise_count,
+    r.first_place,
+    r.last_place,
+    r.rise_sum,
+    r.kept_bytes,
+    r.later_bytes,
+    r.distance,
     CASE
-      WHEN s.median_bytes >= (SELECT t.setting FROM settings t WHERE t.name = 'growth_min_bytes')
-        AND 100 * s.near_count
-          >= (SELECT t.setting FROM settings t WHERE t.name = 'growth_near_percent')
-            * s.counted_count
+      WHEN 100 * (r.most_bytes - r.least_bytes)
+        <= (SELECT t.setting FROM settings t WHERE t.name = 'growth_tolerance_percent')
+          * r.most_bytes
         THEN 1
-      WHEN s.rise_bytes > 0
-        AND s.low_rise_bytes >= (SELECT t.setting FROM settings t WHERE t.name = 'growth_min_bytes')
-        AND s.kept_count >= (SELECT t.setting FROM settings t WHERE t.name = 'growth_min_kept')
-        AND 100 * s.kept_count
-          >= (SELECT t.setting FROM settings t WHERE t.name = 'growth_kept_percent') * s.later_count
-        AND 100 * s.rise_bytes
-          >= (SELECT t.setting FROM settings t WHERE t.name = 'growth_rise_percent')
-            * s.later_kept_bytes
-        THEN 0
-    END AS steady
-  FROM stepped s
-  WHERE s.place IS NOT DISTINCT FROM s.first_place
+      ELSE 0
+    END AS equal
+  FROM ranked r
+  -- The lower of two distances in the middle.
+  WHERE 2 * (r.position - 2) = r.rise_count - 2 - r.rise_count % 2
 )
 SELECT
-  j.capture_id,
-  j.device_id,
-  j.module_id,
-  j.allocator_id,
-  j.executions,
-  j.first_start_ns,
-  j.last_start_ns,
-  j.first_in_use_bytes,
-  j.last_in_use_bytes,
-  -- Unsteady: the mean over all but the first step; over the later half alone where it began with a
-  -- fall.
+  m.capture_id,
+  m.device_id,
+  m.module_id,
+  m.allocator_id,
+  m.executions,
+  m.first_start_ns,
+  m.last_start_ns,
+  m.first_in_use_bytes,
+  m.last_in_use_bytes,
+  CAST((j.later_bytes - j.later_bytes % NULLIF(j.last_place - j.first_place, 0))
+    / NULLIF(j.last_place - j.first_place, 0) AS BIGINT) AS growth_bytes,
+  CASE WHEN j.equal = 1 AND j.last_place - j.first_place = j.rise_count - 1 THEN 1 ELSE 0 END
+    AS steady,
+  j.rise_count,
+  j.distance AS rise_distance,
+  j.first_place AS first_rise,
   CASE
-    WHEN j.steady = 1 THEN j.median_bytes
-    WHEN j.last_in_use_bytes > j.second_in_use_bytes THEN
-      CAST((j.last_in_use_bytes - j.second_in_use_bytes
-        - (j.last_in_use_bytes - j.second_in_use_bytes) % NULLIF(j.executions - 2, 0))
-        / NULLIF(j.executions - 2, 0) AS BIGINT)
-    ELSE CAST((j.rise_bytes - j.rise_bytes % NULLIF(j.later_count, 0)) / NULLIF(j.later_count,
-      0) AS BIGINT)
-  END AS growth_bytes,
-  j.steady,
-  j.survivor_bytes,
-  j.own_output_bytes
+    WHEN j.rise_count < (SELECT t.setting FROM settings t WHERE t.name = 'growth_min_rises') THEN 1
+    ELSE 0
+  END AS few_rises,
+  m.fell_before AS may_be_flushed,
+  m.survivor_bytes,
+  m.own_output_bytes
 FROM judged j
-WHERE j.steady IS NOT NULL;
+JOIN stored_module_starts m ON m.device_id = j.device_id AND m.module_id = j.module_id
+-- Two rises tell something only when they are equal; a saw-tooth that is cut in mid-ramp is not a
+-- growth.
+WHERE (j.rise_count >= (SELECT t.setting FROM settings t WHERE t.name = 'growth_min_rises')
+    OR j.equal = 1)
+  AND m.recurs = 0
+  -- It has not stopped.
+  AND 100 * (m.executions - 1 - j.last_place)
+    <= (SELECT t.setting FROM settings t WHERE t.name = 'growth_stopped_percent') * j.distance
+  -- What these executions allocated is what rises. A ring that fills with what is made elsewhere,
+  -- or from other sizes, keeps nothing of its own.
+  AND (j.kept_bytes IS NULL
+    OR 100 * j.kept_bytes
+      >= (SELECT t.setting FROM settings t WHERE t.name = 'growth_kept_percent') * j.rise_sum);

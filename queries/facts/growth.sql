@@ -11,10 +11,15 @@
 --   first_in_use_bytes: in use when the first started (bytes)
 --   last_in_use_bytes: in use when the last started (bytes)
 --   growth_bytes: growth per execution (bytes)
---   steady: 1 when every step is about the same
+--   steady: 1 when the floor rises with every execution, by about the same each time
+--   rise_count: starts whose floor rose
+--   rise_distance: executions from one rise to the next, the median
+--   first_rise: the execution that left the first rise behind, from 1
+--   few_rises: 1 when there are only two rises, which may be chance
+--   may_be_flushed: 1 when in-use fell by as much before: a list may be flushed again
 --   survivor_bytes: allocated from the first start on and live at the last (bytes); NULL on a
 --     truncated capture
---   own_output_bytes: of these, outputs of this module (bytes)
+--   own_output_bytes: outputs of this module among these (bytes)
 CREATE VIEW growth AS
 -- Every module of a loop sees the same rise, an eval step that of the train step too.
 WITH chosen AS (
@@ -30,6 +35,11 @@ WITH chosen AS (
     g.last_in_use_bytes,
     g.growth_bytes,
     g.steady,
+    g.rise_count,
+    g.rise_distance,
+    g.first_rise,
+    g.few_rises,
+    g.may_be_flushed,
     g.survivor_bytes,
     g.own_output_bytes,
     ROW_NUMBER() OVER (
@@ -55,6 +65,11 @@ SELECT
   c.last_in_use_bytes,
   c.growth_bytes,
   c.steady,
+  c.rise_count,
+  c.rise_distance,
+  c.first_rise,
+  c.few_rises,
+  c.may_be_flushed,
   c.survivor_bytes,
   c.own_output_bytes
 FROM chosen c

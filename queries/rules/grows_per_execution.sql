@@ -4,7 +4,8 @@
 -- asks: Does the memory in use at the start of a module's executions rise, and what is left behind?
 -- needs: allocator events and at least three executions of a module
 -- tags: oom, leak, runtime
--- severity: error when an execution failed for it, warning from five executions on, else info
+-- severity: error when an execution failed for it; info when only two rises were seen, or when a
+--   fall before says that it may be flushed again; warning from five executions on, else info
 -- cause: The program keeps a reference to something new on the device in every step: a list of
 --   losses or gradients, a metric that is never fetched, a cache. The state of a JAX program exists
 --   before its first step, so later growth is not the state.
@@ -14,10 +15,13 @@
 -- next: oomdb query --db oom.db "SELECT kind, label, bytes, count FROM finding_items WHERE
 --   finding_id LIKE 'grows_per_execution%'"
 -- says: Every execution of {module_name} leaves {bytes:bytes} behind(steady?| on average)(failed?,
---   until one found no room)
+--   until one found no room)(may_be_flushed?; it may be flushed again)(few_rises?; seen twice only)
 -- detail: In use at the start rose from {first_in_use_bytes:bytes} to {last_in_use_bytes:bytes}
---   over {executions:n} executions (measured), (steady?by the same step each time|unevenly)[:
---   {hundredths:x} × its non-donated outputs of {output_bytes:bytes} (read)].(keeps_outputs? The
+--   over {executions:n} executions (measured), (steady?by the same step each time|unevenly)[, from
+--   execution {late_rise:n} on][, about every {rise_period:n} executions][:
+--   {hundredths:x} × its non-donated outputs of {output_bytes:bytes} (read)].(may_be_flushed? In
+--   use fell by as much before: what is kept may be flushed again (inferred).)(few_rises? It rose
+--   only twice: a cache that fills looks the same (inferred).)(keeps_outputs? The
 --   program keeps the outputs of every execution:)(own_outputs?(keeps_outputs?| What survives:)
 --   outputs of {module_name} execution {sequences} still live.|[ Still live at the last start:
 --   {origins:list}.])[ Between the last two executions the launching thread ran {events} (the
@@ -35,6 +39,13 @@
 --   first_in_use_bytes: in use when the first started (bytes)
 --   last_in_use_bytes: in use when the last started (bytes)
 --   steady: 1 when every step is about the same
+--   rise_count: starts whose floor, the least in use from there on, rose
+--   rise_distance: executions from one rise to the next, the median
+--   rise_period: the same where it is more than one, else NULL
+--   first_rise: the execution that left the first rise behind, from 1
+--   late_rise: the same where the growth begins in the later half, else NULL
+--   few_rises: 1 when there are only two rises, which may be chance
+--   may_be_flushed: 1 when in-use fell by as much before: a list may be flushed again
 --   output_bytes: non-donated outputs (bytes)
 --   hundredths: growth, in hundredths of these outputs
 --   keeps_outputs: 1 when that is all of them, else 0
@@ -70,6 +81,7 @@ SELECT
   f.execution_id,
   CASE
     WHEN f.execution_id IS NOT NULL THEN 'error'
+    WHEN z.few_rises = 1 OR z.may_be_flushed = 1 THEN 'info'
     WHEN z.executions >= (SELECT t.setting FROM settings t
       WHERE t.name = 'growth_warning_executions')
       THEN 'warning'
@@ -77,6 +89,8 @@ SELECT
   END AS severity,
   'measured' AS evidence,
   z.growth_bytes AS bytes,
+  CASE WHEN z.rise_distance > 1 THEN z.rise_distance END AS rise_period,
+  CASE WHEN 2 * z.first_rise > z.executions THEN z.first_rise END AS late_rise,
   w.sequences,
   w.origins,
   h.events,
@@ -138,7 +152,7 @@ FROM listed r;
 -- title: How to stop a module from leaving memory behind
 -- words fix by remedy:
 --   drop_reference: drop the reference that keeps (own?outputs of {module_name}|{origin})[, see
---     {event}]
+--     {event}][ at {caller}]
 --   return_less: return less from the step: a norm or a mean instead of the whole tree
 --   fetch_to_host: keep a copy on the host: jax.device_get before it is stored
 --   raise_memory_fraction: a larger pool only delays it: {growth_bytes:bytes} more last one
@@ -164,7 +178,8 @@ WITH survivors AS (
 holders AS (
   SELECT
     h.device_id,
-    MAX(CASE WHEN h.position = 1 AND h.container = 1 THEN h.event END) AS event
+    MAX(CASE WHEN h.position = 1 AND h.container = 1 THEN h.event END) AS event,
+    MAX(CASE WHEN h.position = 1 THEN h.caller END) AS caller
   FROM growth_holders h
   GROUP BY h.device_id
 ),
@@ -180,7 +195,8 @@ sized AS (
     m.name AS module_name,
     COALESCE(s.origin, 'what is left behind') AS origin,
     CASE WHEN 2 * g.own_output_bytes >= g.survivor_bytes THEN 1 ELSE 0 END AS own,
-    h.event
+    h.event,
+    h.caller
   FROM growth g
   JOIN modules m ON m.module_id = g.module_id
   LEFT JOIN effective_capacity p ON p.device_id = g.device_id
@@ -203,6 +219,7 @@ SELECT
   z.origin,
   z.own,
   z.event,
+  z.caller,
   z.growth_bytes,
   CASE WHEN r.preference < 4 THEN z.saving_bytes END AS saving_bytes,
   CASE WHEN r.preference < 4 THEN z.needs_bytes END AS needs_bytes,

@@ -42,40 +42,67 @@ ModuleStartsBuilder Starts(const std::vector<int64_t>& in_use_bytes) {
   return builder;
 }
 
-TEST(ModuleStartsTest, OneStartHasNoStep) {
+TEST(ModuleStartsTest, OneStartHasNoRise) {
   ModuleStartsBuilder builder = Starts({7});
   const std::vector<ModuleStarts> modules = builder.Build();
   ASSERT_EQ(modules.size(), 1u);
   EXPECT_EQ(modules[0].executions, 1);
   EXPECT_EQ(modules[0].first_in_use_bytes, 7);
   EXPECT_EQ(modules[0].last_in_use_bytes, 7);
-  EXPECT_EQ(modules[0].second_in_use_bytes, std::nullopt);
-  EXPECT_EQ(modules[0].rise_bytes, std::nullopt);
-  EXPECT_EQ(modules[0].median_bytes, std::nullopt);
-  EXPECT_TRUE(modules[0].steps.empty());
-  EXPECT_FALSE(modules[0].Rises());
+  EXPECT_EQ(modules[0].floor_rise_bytes, 0);
+  EXPECT_TRUE(modules[0].rises.empty());
 }
 
-TEST(ModuleStartsTest, StepsAndTheirMedians) {
-  // Steps: 90, 4, 0, 10.
-  ModuleStartsBuilder builder = Starts({10, 100, 104, 104, 114});
+TEST(ModuleStartsTest, TheFloorRisesWhereNothingIsGivenBackLater) {
+  // The floors are 10, 100, 100, 104, 114: the 130 is given back.
+  ModuleStartsBuilder builder = Starts({10, 130, 100, 104, 114});
   const ModuleStarts module = builder.Build().at(0);
   EXPECT_EQ(module.executions, 5);
   EXPECT_EQ(module.first_start_ns, 100);
   EXPECT_EQ(module.last_start_ns, 500);
-  EXPECT_EQ(module.second_in_use_bytes, 100);
-  EXPECT_EQ(module.rise_bytes, 114 - 104);     // From the start in the middle.
-  EXPECT_EQ(module.low_rise_bytes, 104 - 10);  // Least of {104, 104, 114}, of {10, 100}.
-  EXPECT_EQ(module.median_bytes, 4);           // Of 0, 4, 10, 90 the lower middle one.
-  EXPECT_EQ(module.settled_median_bytes, 4);   // Of 0, 4, 10.
-  ASSERT_EQ(module.steps.size(), 4u);
-  EXPECT_EQ(module.steps[0].step_bytes, 90);
-  EXPECT_TRUE(module.Rises());
+  EXPECT_EQ(module.floor_rise_bytes, 104);
+  EXPECT_FALSE(module.fell_before);  // By 30 only, and after the first rise.
+  ASSERT_EQ(module.rises.size(), 3u);
+  EXPECT_EQ(module.rises[0].place, 1);
+  EXPECT_EQ(module.rises[0].rise_bytes, 90);
+  EXPECT_EQ(module.rises[1].place, 3);
+  EXPECT_EQ(module.rises[1].rise_bytes, 4);
+  EXPECT_EQ(module.rises[2].place, 4);
+  EXPECT_EQ(module.rises[2].rise_bytes, 10);
 }
 
 TEST(ModuleStartsTest, WhatFallsOrStaysDoesNotRise) {
-  EXPECT_FALSE(Starts({50, 40, 30, 20}).Build().at(0).Rises());
-  EXPECT_FALSE(Starts({50, 50, 50, 50}).Build().at(0).Rises());
+  EXPECT_TRUE(Starts({50, 40, 30, 20}).Build().at(0).rises.empty());
+  EXPECT_TRUE(Starts({50, 50, 50, 50}).Build().at(0).rises.empty());
+  EXPECT_TRUE(Starts({50, 90, 120, 50}).Build().at(0).rises.empty());
+}
+
+TEST(ModuleStartsTest, ASawToothIsToldFromAGrowth) {
+  // Two ramps were given back, this one is cut before its end.
+  const ModuleStarts saw = Starts({10, 20, 30, 10, 20, 30, 10, 20, 30}).Build().at(0);
+  EXPECT_EQ(saw.floor_rise_bytes, 20);
+  EXPECT_TRUE(saw.fell_before);
+  EXPECT_TRUE(saw.recurs);
+  // Given back once: it may be again.
+  const ModuleStarts once = Starts({10, 20, 30, 40, 10, 20, 30}).Build().at(0);
+  EXPECT_TRUE(once.fell_before);
+  EXPECT_FALSE(once.recurs);
+  // A descent in several steps is one fall, also a long one.
+  const ModuleStarts descent = Starts({90, 60, 30, 10, 20, 30, 40}).Build().at(0);
+  EXPECT_TRUE(descent.fell_before);
+  EXPECT_FALSE(descent.recurs);
+  // Short swings at the beginning say nothing of a long ramp.
+  const ModuleStarts warm_up = Starts({90, 0, 90, 0, 10, 20, 30, 40}).Build().at(0);
+  EXPECT_TRUE(warm_up.fell_before);
+  EXPECT_FALSE(warm_up.recurs);
+  // One fall since the first rise: what rises may have been given back by it.
+  const ModuleStarts eager = Starts({0, 1, 20, 90, 150, 40, 60}).Build().at(0);
+  EXPECT_TRUE(eager.fell_before);
+  EXPECT_FALSE(eager.recurs);
+  // Swings through which the floor rises gave nothing of it back.
+  const ModuleStarts through = Starts({50, 0, 51, 1, 52, 2, 53, 3}).Build().at(0);
+  EXPECT_FALSE(through.fell_before);
+  EXPECT_EQ(through.rises.size(), 3u);
 }
 
 TEST(ModuleStartsTest, StartsComeInAnyOrderAndUnknownOnesDontCount) {
@@ -92,12 +119,13 @@ TEST(ModuleStartsTest, StartsComeInAnyOrderAndUnknownOnesDontCount) {
   ASSERT_EQ(modules.size(), 1u);
   EXPECT_EQ(modules[0].executions, 3);
   EXPECT_EQ(modules[0].first_in_use_bytes, 10);
-  EXPECT_EQ(modules[0].second_in_use_bytes, 20);
+  ASSERT_EQ(modules[0].rises.size(), 2u);
+  EXPECT_EQ(modules[0].rises[0].rise_bytes, 10);
   EXPECT_EQ(modules[0].last_in_use_bytes, 30);
 }
 
 TEST(ModuleStartsTest, WhatIsKeptBelongsToTheIntervalThatMadeIt) {
-  ModuleStartsBuilder builder = Starts({0, 0, 0});
+  ModuleStartsBuilder builder = Starts({0, 1, 2});
   AllocationFact output = Allocation(8, 150);
   output.purpose = "output";
   output.module = 0;
@@ -114,9 +142,9 @@ TEST(ModuleStartsTest, WhatIsKeptBelongsToTheIntervalThatMadeIt) {
   const ModuleStarts module = builder.Build().at(0);
   EXPECT_EQ(module.survivor_bytes, 8 + 16 + 4);
   EXPECT_EQ(module.own_output_bytes, 8);
-  ASSERT_EQ(module.steps.size(), 2u);
-  EXPECT_EQ(module.steps[0].kept_bytes, 8 + 4);
-  EXPECT_EQ(module.steps[1].kept_bytes, 16);
+  ASSERT_EQ(module.rises.size(), 2u);
+  EXPECT_EQ(module.rises[0].kept_bytes, 8 + 4);
+  EXPECT_EQ(module.rises[1].kept_bytes, 16);
 }
 
 TEST(ModuleStartsTest, EachModuleHasItsOwnLastStart) {
@@ -158,7 +186,7 @@ TEST(ModuleStartsTest, WithoutAnAllocatorOnlyWhatTheStartsSay) {
   builder.Add(1, Start(0, 200, 2));
   const ModuleStarts module = builder.Build().at(0);
   EXPECT_EQ(module.allocator, std::nullopt);
-  EXPECT_EQ(module.rise_bytes, 1);
+  EXPECT_EQ(module.floor_rise_bytes, 1);
   EXPECT_EQ(module.survivor_bytes, 0);
 }
 

@@ -31,7 +31,7 @@ const std::set<std::string> kBigTables = {"oom_buffers",
                                           "stored_host_events",
                                           "stored_module_outputs",
                                           "stored_plan_allocations",
-                                          "stored_start_steps",
+                                          "stored_start_rises",
                                           "strings"};
 
 // What people know one capture by; the first of them that a view has is asked for.

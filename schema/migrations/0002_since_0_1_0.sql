@@ -1,0 +1,154 @@
+-- What changed in the file since 0.1.0.
+
+-- oom_events.kind becomes a readable name (oom_kinds says what each means); the code of the form
+-- that stood there goes to the new column `form`.
+ALTER TABLE oom_events ADD COLUMN form TEXT;
+UPDATE oom_events SET form = kind;
+UPDATE oom_events SET kind = CASE form
+  WHEN 'T1' THEN 'tpu_memory_exceeded'
+  WHEN 'T8' THEN 'tpu_memory_exceeded'
+  WHEN 'E1000' THEN 'tpu_memory_exceeded'
+  WHEN 'T5' THEN 'tpu_cores_exceeded'
+  WHEN 'T6' THEN 'tpu_compile_aborted'
+  WHEN 'T7' THEN 'tpu_allocation_exceeded'
+  WHEN 'T9' THEN 'tpu_plan_unverified'
+  WHEN 'D4' THEN 'memory_usage_rows'
+  WHEN 'T2' THEN 'tpu_memory_report'
+  WHEN 'T3' THEN 'tpu_memory_report'
+  WHEN 'T4' THEN 'tpu_memory_report'
+  WHEN 'V1' THEN 'tpu_memory_report'
+  WHEN 'V2' THEN 'tpu_scoped_vmem_exceeded'
+  WHEN 'E1001' THEN 'tpu_scoped_vmem_exceeded'
+  WHEN 'SC1' THEN 'tpu_sparse_core_exceeded'
+  WHEN 'E3000' THEN 'tpu_sparse_core_exceeded'
+  WHEN 'R1' THEN 'tpu_buffer_request_failed'
+  WHEN 'E0100' THEN 'tpu_buffer_request_failed'
+  WHEN 'R2' THEN 'tpu_program_load_failed'
+  WHEN 'E0101' THEN 'tpu_program_load_failed'
+  WHEN 'R3' THEN 'tpu_driver_request_failed'
+  WHEN 'A2' THEN 'bfc_request_failed'
+  WHEN 'A1' THEN 'bfc_request_advice'
+  WHEN 'A6' THEN 'bfc_dump'
+  WHEN 'A8' THEN 'bfc_dump'
+  WHEN 'A9' THEN 'cuda_async_request_failed'
+  WHEN 'G1' THEN 'gpu_request_failed'
+  WHEN 'G1n' THEN 'gpu_request_failed'
+  WHEN 'G3' THEN 'gpu_request_failed'
+  WHEN 'G2' THEN 'gpu_platform_request_failed'
+  WHEN 'G4' THEN 'gpu_constant_failed'
+  WHEN 'B1' THEN 'buffer_assignment_report'
+  WHEN 'B2' THEN 'buffer_assignment_report'
+  WHEN 'N1' THEN 'gpu_autotuning_failed'
+  WHEN 'D1' THEN 'cuda_driver_backed_off'
+  WHEN 'D2' THEN 'rocm_driver_backed_off'
+  WHEN 'D4x' THEN 'gpu_driver_out_of_memory'
+  WHEN 'G5' THEN 'tensorflow_request_failed'
+  WHEN 'O1' THEN 'pytorch_request_failed'
+  WHEN 'X1' THEN 'metal_memory_insufficient'
+  WHEN 'S1' THEN 'gpu_shared_memory_exceeded'
+  WHEN 'H1' THEN 'pinned_host_request_failed'
+  WHEN 'C1' THEN 'host_allocation_failed'
+  WHEN 'C2' THEN 'host_process_killed'
+  WHEN 'C3' THEN 'numpy_allocation_failed'
+  WHEN 'M1' THEN 'rematerialization_stopped'
+  WHEN 'M2' THEN 'arguments_above_limit'
+  WHEN 'K1' THEN 'compiled_memory_stats'
+  WHEN 'K3' THEN 'allocator_stats'
+  WHEN 'K7' THEN 'allocator_stats'
+  WHEN 'K5' THEN 'program_sizes'
+  WHEN 'K6' THEN 'program_sizes'
+  ELSE form
+END;
+
+-- Growth is told by the floor, the least that is in use from a start on: stored_start_rises holds
+-- its rises where stored_start_steps held every step.
+CREATE TABLE stored_start_rises (
+  capture_id INTEGER NOT NULL REFERENCES captures,
+  device_id INTEGER NOT NULL REFERENCES devices,
+  module_id INTEGER NOT NULL REFERENCES stored_modules,
+  place INTEGER NOT NULL,
+  rise_bytes INTEGER NOT NULL,
+  kept_bytes INTEGER,
+  PRIMARY KEY (device_id, module_id, place)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX stored_start_rises_by_capture ON stored_start_rises (capture_id);
+
+INSERT INTO stored_start_rises (capture_id, device_id, module_id, place, rise_bytes, kept_bytes)
+WITH floors AS (
+  SELECT
+    e.capture_id, e.device_id, e.module_id,
+    ROW_NUMBER() OVER (PARTITION BY e.device_id, e.module_id ORDER BY e.start_ns, e.execution_id) - 1
+      AS place,
+    MIN(e.in_use_at_start_bytes) OVER (
+      PARTITION BY e.device_id, e.module_id ORDER BY e.start_ns DESC, e.execution_id DESC
+    ) AS floor_bytes
+  FROM stored_executions e
+  JOIN stored_module_starts m ON m.device_id = e.device_id AND m.module_id = e.module_id
+  WHERE e.in_use_at_start_bytes IS NOT NULL
+),
+rises AS (
+  SELECT
+    f.*,
+    f.floor_bytes - LAG(f.floor_bytes) OVER (
+      PARTITION BY f.device_id, f.module_id ORDER BY f.place
+    ) AS rise_bytes
+  FROM floors f
+)
+SELECT r.capture_id, r.device_id, r.module_id, r.place, r.rise_bytes,
+  CASE WHEN m.survivor_bytes IS NOT NULL THEN k.kept_bytes END
+FROM rises r
+JOIN stored_module_starts m ON m.device_id = r.device_id AND m.module_id = r.module_id
+LEFT JOIN stored_start_steps k
+  ON k.device_id = r.device_id AND k.module_id = r.module_id AND k.place = r.place
+WHERE r.rise_bytes > 0;
+
+-- What fell before is known exactly when a capture is read. Here any fall as high as the rise counts,
+-- so that a growth is told as one that may be given back, rather than not at all.
+CREATE TABLE module_starts (
+  capture_id INTEGER NOT NULL REFERENCES captures,
+  device_id INTEGER NOT NULL REFERENCES devices,
+  module_id INTEGER NOT NULL REFERENCES stored_modules,
+  allocator_id INTEGER REFERENCES allocators,
+  executions INTEGER NOT NULL,
+  first_start_ns INTEGER NOT NULL,
+  last_start_ns INTEGER NOT NULL,
+  first_in_use_bytes INTEGER NOT NULL,
+  last_in_use_bytes INTEGER NOT NULL,
+  floor_rise_bytes INTEGER NOT NULL,
+  fell_before INTEGER NOT NULL,
+  recurs INTEGER NOT NULL,
+  survivor_bytes INTEGER,
+  own_output_bytes INTEGER,
+  PRIMARY KEY (device_id, module_id)
+) STRICT, WITHOUT ROWID;
+INSERT INTO module_starts
+WITH highest AS (
+  SELECT
+    e.device_id, e.module_id,
+    MAX(e.in_use_at_start_bytes) OVER (
+      PARTITION BY e.device_id, e.module_id ORDER BY e.start_ns, e.execution_id
+    ) - e.in_use_at_start_bytes AS fall_bytes
+  FROM stored_executions e
+  WHERE e.in_use_at_start_bytes IS NOT NULL
+),
+falls AS (
+  SELECT h.device_id, h.module_id, MAX(h.fall_bytes) AS fall_bytes
+  FROM highest h
+  GROUP BY h.device_id, h.module_id
+),
+risen AS (
+  SELECT r.device_id, r.module_id, SUM(r.rise_bytes) AS rise_bytes
+  FROM stored_start_rises r
+  GROUP BY r.device_id, r.module_id
+)
+SELECT m.capture_id, m.device_id, m.module_id, m.allocator_id, m.executions, m.first_start_ns,
+  m.last_start_ns, m.first_in_use_bytes, m.last_in_use_bytes, COALESCE(r.rise_bytes, 0),
+  CASE WHEN f.fall_bytes >= r.rise_bytes THEN 1 ELSE 0 END, 0, m.survivor_bytes,
+  m.own_output_bytes
+FROM stored_module_starts m
+LEFT JOIN risen r ON r.device_id = m.device_id AND r.module_id = m.module_id
+LEFT JOIN falls f ON f.device_id = m.device_id AND f.module_id = m.module_id;
+DROP TABLE stored_start_steps;
+DROP TABLE stored_module_starts;
+ALTER TABLE module_starts RENAME TO stored_module_starts;
+CREATE INDEX stored_module_starts_by_capture ON stored_module_starts (capture_id);
