@@ -139,7 +139,8 @@ std::vector<int64_t> Symbol::Scaled(LeafId n, double ratio) const {
     for (size_t k = 0; k < FactorsOf(n, static_cast<int32_t>(d)).size(); ++k) {
       // A ratio such as 1/3 of 12 must give 4, not 5.
       const double scaled = static_cast<double>(dimensions[d]) * ratio;
-      dimensions[d] = std::max<int64_t>(1, static_cast<int64_t>(std::ceil(scaled - 1e-6)));
+      dimensions[d] = static_cast<int64_t>(
+          std::clamp(std::ceil(scaled - 1e-6), 1.0, static_cast<double>(kMaxElements)));
     }
   }
   return dimensions;

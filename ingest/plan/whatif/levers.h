@@ -18,6 +18,10 @@ class LeverUnknown : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// Why a lever of training can't be told for a program without weights.
+inline constexpr char kNoWeights[] =
+    "no weights in the plan: no argument that the program hands back is read by a forward pass";
+
 // Every parameter that a result of its type, shape and layout can replace is donated.
 void Donate(const PlanModel& model, PlanState* state);
 

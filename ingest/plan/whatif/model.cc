@@ -43,6 +43,7 @@ PlanModel::PlanModel(const proto::HloProto& hlo, std::string_view platform, cons
   ReadHeap();
   ReadState();
   batch_ = FindBatch(graph_, state_, hint);
+  if (!hint.size && hint.argument.empty()) DoubtBatch();
   ReadGradients();
 }
 
@@ -52,6 +53,24 @@ const Program::Uses& PlanModel::UsesOf(LeafId n) const {
   const auto [at, is_new] = uses_.try_emplace(n);
   if (is_new) at->second = program_.UsesOf(n);
   return at->second;
+}
+
+// A key of random numbers leads with a number, too, but nothing grows with it.
+void PlanModel::DoubtBatch() {
+  constexpr double kLeastShare = 0.01;
+  if (!batch_.found()) return;
+  double heap = 0;
+  double grows = 0;
+  for (const HeapGroup& group : groups_) {
+    heap += static_cast<double>(group.bytes);
+    const bool has_batch = std::any_of(group.members.begin(), group.members.end(),
+                                       [&](const auto& m) { return HasBatch(LeafOf(m.buffer)); });
+    if (has_batch) grows += static_cast<double>(group.bytes);
+  }
+  if (heap == 0 || grows >= kLeastShare * heap) return;
+  const std::string argument = batch_.argument;
+  batch_ = Batch();
+  batch_.why_not = "less than 1 % of the heap grows with the leading dimension of " + argument;
 }
 
 void PlanModel::ReadNeed() {

@@ -116,6 +116,7 @@ class PlanModel {
   void ReadNeed();
   void ReadHeap();
   void ReadState();
+  void DoubtBatch();
   void ReadGradients();
 
   Program program_;

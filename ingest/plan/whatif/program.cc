@@ -286,6 +286,13 @@ void Program::ReadOrder() {
   for (InstructionNumber i = begin; i < end; ++i) {
     if (ops_[i] == Op::kParameter) parameters_.push_back(i);
   }
+  // More than moments can count; no program is that long.
+  constexpr int32_t kMaxPositions = 1 << 22;
+  if (position_count() > kMaxPositions) {
+    has_schedule_ = false;
+    by_position_.clear();
+    positions_.assign(instructions_.size(), kNone);
+  }
 }
 
 bool Program::IsEntryRoot(LeafId n) const {

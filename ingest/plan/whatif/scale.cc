@@ -10,6 +10,13 @@
 namespace oomdb::ingest {
 namespace {
 
+// Of no program; thousands of such values can be summed up.
+constexpr double kMaxBytes = 1LL << 50;
+
+int64_t Times(int64_t bytes, double after, double before) {
+  return static_cast<int64_t>(std::min(static_cast<double>(bytes) * after / before, kMaxBytes));
+}
+
 // How many times its bytes a buffer takes when the symbol's extent is `ratio` times what it is.
 class Scaling {
  public:
@@ -24,7 +31,7 @@ class Scaling {
     const int64_t before = PaddedBytes(shape);
     if (before <= 0) return bytes;
     const double after = static_cast<double>(PaddedBytes(shape, symbol_.Scaled(n, ratio_)));
-    return static_cast<int64_t>(static_cast<double>(bytes) * after / static_cast<double>(before));
+    return Times(bytes, after, static_cast<double>(before));
   }
 
  private:
@@ -54,8 +61,7 @@ void ScaleHeap(const PlanModel& model, const Symbol& symbol, double ratio, PlanS
       after = scaling.BytesOf(piece.buffer);
     }
     if (before <= 0 || after < 0 || after == before) continue;
-    piece.bytes = static_cast<int64_t>(static_cast<double>(piece.bytes) *
-                                       static_cast<double>(after) / static_cast<double>(before));
+    piece.bytes = Times(piece.bytes, static_cast<double>(after), static_cast<double>(before));
   }
 }
 
@@ -117,6 +123,7 @@ void Accumulate(const PlanModel& model, int64_t steps, PlanState* state) {
   if (!model.batch().found()) {
     throw LeverUnknown("the batch dimension was not found: " + model.batch().why_not);
   }
+  if (model.trained().empty()) throw LeverUnknown(kNoWeights);
   // The step still takes the whole batch as its argument.
   ScaleHeap(model, model.batch().symbol, 1.0 / static_cast<double>(steps), state);
   state->new_schedule = true;

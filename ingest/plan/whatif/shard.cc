@@ -64,17 +64,17 @@ void Shard(const PlanModel& model, int64_t devices, bool weights, PlanState* sta
 }  // namespace
 
 void ShardFully(const PlanModel& model, int64_t devices, PlanState* state) {
-  if (model.trained().empty()) throw LeverUnknown("no weights in the plan: it does not train");
+  if (model.trained().empty()) throw LeverUnknown(kNoWeights);
   Shard(model, devices, /*weights=*/true, state);
 }
 
 void ShardOptimizer(const PlanModel& model, int64_t devices, PlanState* state) {
-  if (model.trained().empty()) throw LeverUnknown("no weights in the plan: it does not train");
+  if (model.trained().empty()) throw LeverUnknown(kNoWeights);
   Shard(model, devices, /*weights=*/false, state);
 }
 
 void OffloadOptimizer(const PlanModel& model, PlanState* state) {
-  if (model.trained().empty()) throw LeverUnknown("no weights in the plan: it does not train");
+  if (model.trained().empty()) throw LeverUnknown(kNoWeights);
   state->new_schedule = true;
   for (const StateLeaf& leaf : model.state()) {
     if (!leaf.is_float || leaf.trained) continue;
