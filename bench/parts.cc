@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/deep_plan.h"
 #include "bench/made_capture.h"
 #include "bench/synthetic_plan.h"
 #include "ingest/base/recorded_facts.h"
@@ -15,6 +16,8 @@
 #include "ingest/log/log_importer.h"
 #include "ingest/plan/plan.h"
 #include "ingest/plan/shape.h"
+#include "ingest/plan/whatif/search.h"
+#include "ingest/source/source.h"
 #include "ingest/xplane/xplane_importer.h"
 #include "schema/database.h"
 #include "schema/string_table.h"
@@ -80,6 +83,47 @@ void ReplayPlan(benchmark::State& state) {
   SetBytes(state, hlo.size());
 }
 BENCHMARK(ReplayPlan)->Arg(1000)->Arg(kInstructions)->Unit(benchmark::kMillisecond);
+
+// A transformer's training step, so deep that it has about kInstructions.
+const proto::HloProto& DeepStep() {
+  static const auto* const step = [] {
+    const auto source = ingest::OpenSource(std::string(OOMDB_SOURCE_DIR) +
+                                           "/tests/plan/testdata/whatif/cuda_gpt.hlo.pb.gz");
+    std::string bytes(source->size(), '\0');
+    source->ReadAt(0, std::span<char>(bytes.data(), bytes.size()));
+    proto::HloProto one;
+    one.ParseFromString(bytes);
+    constexpr int kInstructionsOfOne = 2697;
+    return new proto::HloProto(DeepPlan(one, kInstructions / kInstructionsOfOne + 1));
+  }();
+  return *step;
+}
+
+// Dimension graph, batch and heap groups: what every question to one plan shares.
+void WhatIfModel(benchmark::State& state) {
+  for (auto _ : state) {
+    const ingest::PlanModel model(DeepStep(), "gpu");
+    benchmark::DoNotOptimize(model.batch().extent);
+  }
+}
+BENCHMARK(WhatIfModel)->Unit(benchmark::kMillisecond);
+
+void WhatIfAsk(benchmark::State& state, ingest::Change change) {
+  const ingest::PlanModel model(DeepStep(), "gpu");
+  for (auto _ : state) benchmark::DoNotOptimize(ingest::Ask(model, change));
+}
+BENCHMARK_CAPTURE(WhatIfAsk, batch, ingest::Change{.batch_ratio = 0.5})
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(WhatIfAsk, checkpoint, ingest::Change{.checkpoint = true})
+    ->Unit(benchmark::kMillisecond);
+
+void WhatIfSearch(benchmark::State& state) {
+  const ingest::PlanModel model(DeepStep(), "gpu");
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(ingest::FindCombinations(model, {}, model.need().total() * 3 / 4));
+  }
+}
+BENCHMARK(WhatIfSearch)->Unit(benchmark::kMillisecond);
 
 void PrintShapes(benchmark::State& state) {
   proto::ShapeProto shape;

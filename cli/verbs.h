@@ -22,6 +22,7 @@ void RegisterForget(Verbs& verbs, ExitCode& exit_code);
 void RegisterHosts(Verbs& verbs, ExitCode& exit_code);
 void RegisterCompare(Verbs& verbs, ExitCode& exit_code);
 void RegisterSweep(Verbs& verbs, ExitCode& exit_code);
+void RegisterWhatIf(Verbs& verbs, ExitCode& exit_code);
 void RegisterSelfTest(Verbs& verbs, ExitCode& exit_code);
 
 }  // namespace oomdb::cli

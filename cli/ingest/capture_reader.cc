@@ -45,7 +45,7 @@ void ReadCapture::HandOver(const ingest::Importer* with, const ingest::ImportOpt
   if (facts != nullptr) {
     facts->Replay(sink);
   } else if (dump.has_value()) {
-    ingest::ImportDump(*dump, sink);
+    ingest::ImportDump(*dump, options, sink);
   } else {
     with->import(*source, options, sink);
   }

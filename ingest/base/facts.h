@@ -55,6 +55,8 @@ struct ModuleFact {
   std::string target;    // What it was compiled for, as in ingest/plan/target.h; empty: unknown.
   int64_t execution_count = 0;
   std::shared_ptr<const Plan> plan;  // Null when only its executions are known.
+  // The bytes of the HLO proto that the plan was read from; only with ImportOptions::keep_hlo.
+  std::shared_ptr<const std::string> hlo;
 };
 
 struct AllocatorFact {

@@ -22,6 +22,8 @@ struct ImportOptions {
   int64_t wait_min_ns = 1'000'000'000;
   // The plans of other captures of the job, which this one may share; null: none are kept.
   PlanCache* plans = nullptr;
+  // Modules come with the bytes of their HLO protos.
+  bool keep_hlo = false;
 };
 
 struct Importer {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "ingest/base/facts.h"
+#include "ingest/base/importer.h"
 #include "ingest/dump/dump_folders.h"
 
 namespace oomdb::ingest {
@@ -41,7 +42,7 @@ struct Dump {
 Dump OpenDump(const DumpFolder& folder);
 
 // Throws Error only from `sink`: a module that can't be read is an issue.
-void ImportDump(const Dump& dump, FactSink& sink);
+void ImportDump(const Dump& dump, const ImportOptions& options, FactSink& sink);
 
 }  // namespace oomdb::ingest
 

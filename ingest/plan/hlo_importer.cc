@@ -104,7 +104,7 @@ bool ClaimsHlo(std::string_view file_name) {
   return file_name.ends_with(".hlo.pb") || file_name.ends_with(".hlo_proto.pb");
 }
 
-ModuleFact ReadHloModule(const Source& source) {
+ModuleFact ReadHloModule(const Source& source, bool keep_hlo) {
   if (source.size() > std::numeric_limits<int>::max()) {
     throw Error(source.path() + ": more than 2 GiB, so not an HloProto: protobuf holds no more");
   }
@@ -131,11 +131,12 @@ ModuleFact ReadHloModule(const Source& source) {
   module.platform = PlatformOf(plan->device_type, source.path(), plan->module_name);
   module.target = TargetOfFile(source.path(), plan->module_name);
   module.plan = std::move(plan);
+  if (keep_hlo) module.hlo = std::make_shared<const std::string>(std::move(bytes));
   return module;
 }
 
-void ImportHlo(const Source& source, const ImportOptions&, FactSink& sink) {
-  const ModuleFact module = ReadHloModule(source);
+void ImportHlo(const Source& source, const ImportOptions& options, FactSink& sink) {
+  const ModuleFact module = ReadHloModule(source, options.keep_hlo);
   CaptureFact capture;
   capture.kind = "hlo";
   sink.Add(capture);

@@ -25,7 +25,7 @@ bool IsEarlierModule(const ModuleMetadata* a, const ModuleMetadata* b) {
 }  // namespace
 
 ModuleIndex::ModuleIndex(const Source& source, const std::deque<PlaneIndex>& planes,
-                         PlanCache* plans, CaptureIssues* issues) {
+                         const ImportOptions& options, CaptureIssues* issues) {
   std::vector<const ModuleMetadata*> found;
   for (const PlaneIndex& plane : planes) {
     for (const ModuleMetadata& module : plane.modules) found.push_back(&module);
@@ -42,8 +42,9 @@ ModuleIndex::ModuleIndex(const Source& source, const std::deque<PlaneIndex>& pla
       source.ReadAt(metadata->hlo->position, std::span(bytes.data(), bytes.size()));
       try {
         fact.hlo_hash = HloHash(bytes);
-        fact.plan = plans != nullptr ? plans->Read(fact.hlo_hash, bytes)
-                                     : std::make_shared<const Plan>(ReadPlan(bytes));
+        fact.plan = options.plans != nullptr ? options.plans->Read(fact.hlo_hash, bytes)
+                                             : std::make_shared<const Plan>(ReadPlan(bytes));
+        if (options.keep_hlo) fact.hlo = std::make_shared<const std::string>(bytes);
         for (const IssueFact& issue : fact.plan->issues) {
           issues->Add(issue.severity, issue.what, metadata->name + ": " + issue.detail,
                       issue.count);

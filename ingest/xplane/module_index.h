@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "ingest/base/facts.h"
+#include "ingest/base/importer.h"
 #include "ingest/plan/plan.h"
 #include "ingest/plan/plan_cache.h"
 #include "ingest/xplane/space_index.h"
@@ -61,8 +62,8 @@ class ModuleIndex {
  public:
   // Reads the plan of every module that /host:metadata holds. A proto that can't be read is an
   // issue, and its module a row without a plan. `plans` as in ImportOptions.
-  ModuleIndex(const Source& source, const std::deque<PlaneIndex>& planes, PlanCache* plans,
-              CaptureIssues* issues);
+  ModuleIndex(const Source& source, const std::deque<PlaneIndex>& planes,
+              const ImportOptions& options, CaptureIssues* issues);
 
   const std::vector<ModuleFact>& modules() const { return modules_; }
   ModuleFact& module(int32_t index) { return modules_[index]; }

@@ -41,7 +41,7 @@ void ImportXPlane(const Source& source, const ImportOptions& options, FactSink& 
   std::future<ModuleIndex> plans =
       std::async(PlanBytes(space) > kWorthAThread ? std::launch::async : std::launch::deferred,
                  [&source, &planes = space.planes, &options, &plan_issues] {
-                   return ModuleIndex(source, planes, options.plans, &plan_issues);
+                   return ModuleIndex(source, planes, options, &plan_issues);
                  });
   HostTimeline timeline = ReadHostTimeline(source, space, base, &space.issues);
   ModuleIndex modules = [&] {

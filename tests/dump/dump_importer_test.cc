@@ -74,7 +74,7 @@ class DumpTest : public testing::Test {
   }
   Kept Import() {
     Kept kept;
-    ImportDump(Open(), kept);
+    ImportDump(Open(), {}, kept);
     EXPECT_EQ(kept.capture.kind, "xla_dump");
     return kept;
   }

@@ -1,0 +1,215 @@
+// oomdb what-if: what a program would need if it were changed, from its plan alone.
+#include "ingest/plan/whatif/what_if.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "cli/options.h"
+#include "cli/verbs.h"
+#include "cli/whatif/module_reader.h"
+#include "cli/whatif/question.h"
+#include "google/protobuf/arena.h"
+#include "render/units.h"
+
+namespace oomdb::cli {
+namespace {
+
+struct Options {
+  std::string capture;
+  std::string module;
+  std::string batch, sequence, capacity;
+  std::optional<int64_t> batch_size;
+  std::string batch_argument;
+  std::optional<int64_t> accumulate, chunk_loss, data_parallel, fsdp, zero1;
+  bool donate = false, checkpoint = false, fused_attention = false, bf16 = false;
+  std::vector<std::string> offload;
+  bool search = false, largest_batch = false;
+  OutputOptions output;
+};
+
+template <typename T>
+std::optional<T> Number(std::string_view text) {
+  T number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+// "0.5x"; none when it is no ratio. Ratios are of a sane size: 1/1000000 to 1000000.
+std::optional<double> Ratio(const std::string& text) {
+  constexpr double kLargest = 1e6;
+  if (!text.ends_with('x') && !text.ends_with('X')) return std::nullopt;
+  const std::optional<double> ratio =
+      Number<double>(std::string_view(text).substr(0, text.size() - 1));
+  if (!ratio || !std::isfinite(*ratio) || *ratio < 1 / kLargest || *ratio > kLargest) {
+    return std::nullopt;
+  }
+  return ratio;
+}
+
+ingest::Change ReadChange(const Options& options) {
+  ingest::Change change;
+  if (!options.batch.empty()) {
+    change.batch_ratio = Ratio(options.batch);
+    if (!change.batch_ratio) {
+      change.batch_size = Number<int64_t>(options.batch);
+      if (!change.batch_size || *change.batch_size < 1) {
+        throw Error(fmt::format("--batch {}: a ratio such as 0.5x expected, or the batch on a "
+                                "device such as 16",
+                                options.batch),
+                    ExitCode::kUsage);
+      }
+    }
+  }
+  if (!options.sequence.empty()) {
+    change.sequence_ratio = Ratio(options.sequence);
+    if (!change.sequence_ratio) {
+      throw Error(fmt::format("--sequence {}: a ratio such as 0.5x expected", options.sequence),
+                  ExitCode::kUsage);
+    }
+  }
+  for (const std::string& what : options.offload) {
+    if (what == "activations") {
+      change.offload_activations = true;
+    } else if (what == "optimizer") {
+      change.offload_optimizer = true;
+    } else {
+      throw Error(fmt::format("--offload {}: activations or optimizer expected", what),
+                  ExitCode::kUsage);
+    }
+  }
+  if (options.fsdp && options.zero1) {
+    throw Error("--fsdp shards the optimizer's state, too: --zero1 beside it makes no sense",
+                ExitCode::kUsage);
+  }
+  change.donate = options.donate;
+  change.checkpoint = options.checkpoint;
+  change.fused_attention = options.fused_attention;
+  change.bf16 = options.bf16;
+  change.accumulate = options.accumulate;
+  change.chunk_loss = options.chunk_loss;
+  change.data_parallel = options.data_parallel;
+  change.fsdp = options.fsdp;
+  change.zero1 = options.zero1;
+  return change;
+}
+
+void Run(const Options& options) {
+  WhatIf what_if;
+  what_if.change = ReadChange(options);
+  if (!options.capacity.empty()) {
+    what_if.capacity_bytes = render::ParseBytes(options.capacity, "--capacity");
+  }
+  Output output(options.output);
+  const ChosenModule module = ReadModule(options.capture, options.module);
+  RefuseToOverwriteInputs(options.output.file, {options.capture});
+  if (!what_if.capacity_bytes) what_if.capacity_bytes = module.capacity_bytes;
+  if ((options.search || options.largest_batch) && !what_if.capacity_bytes) {
+    throw Error(fmt::format("{}: the capacity is not in the capture; give --capacity SIZE",
+                            options.search ? "--search" : "--largest-batch"),
+                ExitCode::kUsage);
+  }
+
+  google::protobuf::Arena arena;
+  auto& hlo = *google::protobuf::Arena::CreateMessage<proto::HloProto>(&arena);
+  if (module.hlo->size() > std::numeric_limits<int>::max() ||
+      !hlo.ParseFromArray(module.hlo->data(), static_cast<int>(module.hlo->size()))) {
+    throw Error("not a whole HloProto: the bytes are cut off, damaged or of another format");
+  }
+  const ingest::PlanModel model(hlo, module.platform, {options.batch_size, options.batch_argument});
+  what_if.module = module.name;
+  what_if.platform = model.platform();
+  what_if.check = model.check();
+  if (model.batch().found()) what_if.batch_extent = model.batch().extent;
+  what_if.batch_argument = model.batch().argument;
+  what_if.batch_why_not = model.batch().why_not;
+  what_if.answer = ingest::Ask(model, what_if.change);
+  ingest::Describe(model, what_if.change, &what_if.answer);
+  if (options.largest_batch) {
+    what_if.largest_batch =
+        ingest::FindLargestBatch(model, what_if.change, *what_if.capacity_bytes);
+  }
+  if (options.search) {
+    what_if.combinations = ingest::FindCombinations(model, what_if.change, *what_if.capacity_bytes);
+  }
+
+  const render::TableOptions look = output.table_options();
+  switch (look.format) {
+    case render::TableFormat::kJson:
+    case render::TableFormat::kJsonl:
+      WriteJson(output.stream(), what_if, look.format == render::TableFormat::kJsonl);
+      break;
+    case render::TableFormat::kCsv:
+      WriteCsv(output.stream(), what_if, look);
+      break;
+    default:
+      WritePage(output.stream(), what_if, look);
+  }
+  output.Finish();
+}
+
+}  // namespace
+
+void RegisterWhatIf(Verbs& verbs, ExitCode&) {
+  Verb verb = verbs.Add("what-if", "Say what a changed program would need, from its plan alone");
+  const auto options = std::make_shared<Options>();
+  verb.Option("CAPTURE", options->capture, "A profiler capture, an XLA dump or an *.hlo.pb")
+      .Required();
+  verb.Option("--module", options->module, "The module; else the one whose plan is the largest")
+      .Type("NAME");
+  verb.Flag("--donate", options->donate, "Donate every argument that a result can replace");
+  verb.Option("--batch", options->batch, "The batch: times what it is, or on a device (0.5x, 16)")
+      .Type("RATIO|N");
+  verb.Option("--sequence", options->sequence, "The sequence, times what it is: 0.5x")
+      .Type("RATIO");
+  verb.Option("--accumulate", options->accumulate, "Gradients in N parts of the batch, summed up")
+      .Type("N")
+      .Positive();
+  verb.Flag("--checkpoint", options->checkpoint, "Compute the layers again for the backward pass");
+  verb.Flag("--fused-attention", options->fused_attention,
+            "Attention that never stores its scores (flash)");
+  verb.Option("--chunk-loss", options->chunk_loss, "The loss over the vocabulary in N chunks")
+      .Type("N")
+      .Positive();
+  verb.Option("--data-parallel", options->data_parallel, "The batch over N devices")
+      .Type("N")
+      .Positive();
+  verb.Option("--fsdp", options->fsdp, "Weights, optimizer state and batch over N devices")
+      .Type("N")
+      .Positive();
+  verb.Option("--zero1", options->zero1, "Optimizer state and batch over N devices")
+      .Type("N")
+      .Positive();
+  verb.Flag("--bf16", options->bf16, "Activations in two bytes (only a bound)");
+  verb.Option("--offload", options->offload,
+              "activations or optimizer: what waits on the host (only a bound)")
+      .Type("WHAT")
+      .OneValue();
+  verb.Option("--batch-size", options->batch_size,
+              "The batch of the program as it is, where it is not found")
+      .Type("N")
+      .Positive();
+  verb.Option("--batch-arg", options->batch_argument, "An argument that leads with the batch")
+      .Type("NAME");
+  verb.Option("--capacity", options->capacity,
+              "The device's memory where the capture does not say it, such as 16GiB")
+      .Type("SIZE");
+  verb.Flag("--search", options->search, "Find the changes that make it fit, cheapest first");
+  verb.Flag("--largest-batch", options->largest_batch, "Find the largest batch that fits");
+  AddOutputOptions(verb, options->output);
+  verb.Footer(
+      "Changes compose: each maps sizes and lifetimes, then the heap is packed again as the "
+      "compiler would. The range is where the truth lies; `fits` is unknown within it.\n"
+      "Example: oomdb what-if logs --donate --batch 2x --capacity 16GiB");
+  verb.Run([options] { Run(*options); });
+}
+
+}  // namespace oomdb::cli

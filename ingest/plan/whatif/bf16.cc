@@ -1,0 +1,40 @@
+// Activations in two bytes. Only a bound: which f32 copies exist, the compiler decides.
+#include <algorithm>
+
+#include "ingest/plan/whatif/levers.h"
+#include "ingest/plan/whatif/training.h"
+
+namespace oomdb::ingest {
+
+void UseBf16(const PlanModel& model, PlanState* state) {
+  if (!model.batch().found()) {
+    throw LeverUnknown("the batch dimension was not found: " + model.batch().why_not);
+  }
+  state->new_schedule = true;
+  const Logits& logits = LogitsOf(model);
+  for (HeapPiece& piece : state->pieces) {
+    if (piece.group < 0) continue;
+    const LeafId n = model.LeafOf(model.groups()[piece.group].root);
+    if (!model.HasBatch(n)) continue;
+    if (DtypeName(model.program().leaf(n).shape->element_type()) != "f32") continue;
+    // What the loss is taken of stays in f32.
+    if (!logits.vocabulary.IsIn(n)) piece.bytes /= 2;
+  }
+  // The weights are cast: a copy of each in two bytes lives from its first read to its last.
+  for (const StateLeaf* weight : model.trained()) {
+    const Leaf& leaf = model.program().leaf(weight->leaf);
+    if (leaf.rank() < 2 || DtypeName(leaf.shape->element_type()) != "f32") continue;
+    int32_t first = INT32_MAX;
+    int32_t last = -1;
+    for (InstructionNumber reader : weight->pass_readers) {
+      if (model.program().position(reader) == IdIndex::kNone) continue;
+      first = std::min(first, model.program().position(reader));
+      last = std::max(last, model.program().position(reader));
+    }
+    if (last >= 0)
+      state->Add("weight in two bytes", PaddedBytes(*leaf.shape) / 2,
+                 {BeginOf(first), EndOf(last)});
+  }
+}
+
+}  // namespace oomdb::ingest
