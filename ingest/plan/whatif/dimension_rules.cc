@@ -1,10 +1,10 @@
 // What each operation says of the dimensions of its operands and its result. To add one: its
 // opcode in program.cc, a case here.
 #include <algorithm>
-#include <charconv>
 #include <string_view>
 #include <vector>
 
+#include "ingest/plan/whatif/contraction_rules.h"
 #include "ingest/plan/whatif/dimension_graph.h"
 
 namespace oomdb::ingest {
@@ -14,27 +14,6 @@ using proto::HloInstructionProto;
 
 bool Contains(const google::protobuf::RepeatedField<int64_t>& list, int64_t value) {
   return std::find(list.begin(), list.end(), value) != list.end();
-}
-
-// The numbers of `"key":["1","2"]` in JSON; empty when it has no such key.
-google::protobuf::RepeatedField<int64_t> JsonNumbers(std::string_view json, std::string_view key) {
-  google::protobuf::RepeatedField<int64_t> numbers;
-  const size_t at = json.find(key);
-  if (at == std::string_view::npos) return numbers;
-  const size_t open = json.find('[', at);
-  const size_t close = open == std::string_view::npos ? open : json.find(']', open);
-  if (close == std::string_view::npos || open > at + key.size() + 4) return numbers;
-  for (size_t i = open; i < close;) {
-    if (json[i] < '0' || json[i] > '9') {
-      ++i;
-      continue;
-    }
-    int64_t number = 0;
-    const auto [end, error] = std::from_chars(json.data() + i, json.data() + close, number);
-    if (error == std::errc()) numbers.Add(number);
-    i = end - json.data();
-  }
-  return numbers;
 }
 
 class Linker {
@@ -50,6 +29,11 @@ class Linker {
   LeafRange OperandLeaves(InstructionNumber i, int n) const {
     const InstructionNumber operand = Operand(i, n);
     return operand == IdIndex::kNone ? LeafRange() : program_.LeavesOf(operand);
+  }
+  // Pairs of operands and results that are looked at; real operations have few of one of them.
+  static bool IsTooWide(size_t operands, int32_t results) {
+    constexpr size_t kMaxPairs = 1 << 22;
+    return operands * static_cast<size_t>(results) > kMaxPairs;
   }
   std::vector<LeafId> AllOperandLeaves(InstructionNumber i) const {
     std::vector<LeafId> leaves;
@@ -69,10 +53,6 @@ class Linker {
   void While(InstructionNumber i);
   void Calls(InstructionNumber i);
   void Conditional(InstructionNumber i);
-  void Dot(const proto::DotDimensionNumbers& numbers, LeafId left, LeafId right, LeafId out);
-  enum class Convolution { kForward, kBackwardInput, kBackwardFilter };
-  void Convolve(const HloInstructionProto& instruction, LeafId left, LeafId right, LeafId out,
-                Convolution kind);
   void Reduce(InstructionNumber i);
   void ReduceWindow(InstructionNumber i);
   void Gather(InstructionNumber i);
@@ -141,68 +121,6 @@ void Linker::Conditional(InstructionNumber i) {
     }
     const InstructionNumber root = program_.instructions().RootOf(computation);
     if (root != IdIndex::kNone) graph_.AllEqual(program_.LeavesOf(i), program_.LeavesOf(root));
-  }
-}
-
-void Linker::Dot(const proto::DotDimensionNumbers& numbers, LeafId left, LeafId right, LeafId out) {
-  if (left == IdIndex::kNone || right == IdIndex::kNone || out == IdIndex::kNone) return;
-  const auto& left_batch = numbers.lhs_batch_dimensions();
-  const auto& right_batch = numbers.rhs_batch_dimensions();
-  int at = 0;
-  for (; at < std::min(left_batch.size(), right_batch.size()); ++at) {
-    graph_.Equal(left, left_batch[at], right, right_batch[at]);
-    graph_.Equal(left, left_batch[at], out, at);
-    graph_.Equal(right, right_batch[at], out, at);
-  }
-  const auto& left_sum = numbers.lhs_contracting_dimensions();
-  const auto& right_sum = numbers.rhs_contracting_dimensions();
-  for (int k = 0; k < std::min(left_sum.size(), right_sum.size()); ++k) {
-    graph_.Equal(left, left_sum[k], right, right_sum[k]);
-  }
-  for (int d = 0; d < Rank(left); ++d) {
-    if (!Contains(left_batch, d) && !Contains(left_sum, d)) graph_.Equal(left, d, out, at++);
-  }
-  for (int d = 0; d < Rank(right); ++d) {
-    if (!Contains(right_batch, d) && !Contains(right_sum, d)) graph_.Equal(right, d, out, at++);
-  }
-}
-
-void Linker::Convolve(const HloInstructionProto& instruction, LeafId left, LeafId right, LeafId out,
-                      Convolution kind) {
-  if (left == IdIndex::kNone || right == IdIndex::kNone || out == IdIndex::kNone) return;
-  // The numbers are those of the forward convolution, whose gradient this may be.
-  if (kind == Convolution::kBackwardInput) std::swap(left, out);
-  if (kind == Convolution::kBackwardFilter) std::swap(right, out);
-  const proto::ConvolutionDimensionNumbers& n = instruction.convolution_dimension_numbers();
-  graph_.Equal(left, n.input_batch_dimension(), out, n.output_batch_dimension());
-  graph_.Equal(left, n.input_feature_dimension(), right, n.kernel_input_feature_dimension());
-  graph_.Equal(right, n.kernel_output_feature_dimension(), out, n.output_feature_dimension());
-  const int spatial =
-      std::min({n.input_spatial_dimensions_size(), n.kernel_spatial_dimensions_size(),
-                n.output_spatial_dimensions_size()});
-  for (int k = 0; k < spatial; ++k) {
-    const int64_t a = n.input_spatial_dimensions(k);
-    const int64_t b = n.kernel_spatial_dimensions(k);
-    const int64_t c = n.output_spatial_dimensions(k);
-    if (a < 0 || a >= Rank(left) || b < 0 || b >= Rank(right) || c < 0 || c >= Rank(out)) continue;
-    const int64_t input = Shape(left).dimensions(static_cast<int>(a));
-    const int64_t kernel = Shape(right).dimensions(static_cast<int>(b));
-    const int64_t output = Shape(out).dimensions(static_cast<int>(c));
-    const bool has_window = k < instruction.window().dimensions_size();
-    const int64_t window = has_window ? instruction.window().dimensions(k).size() : 0;
-    if (kernel == 1 || window == 1) {
-      graph_.Equal(left, a, out, c);
-    } else if (input == kernel && kernel == output) {
-      // A batch dimension that TPU writes as a window.
-      graph_.Equal(left, a, out, c);
-      graph_.Equal(right, b, out, c);
-    } else if (input == 1 && kernel == output) {
-      graph_.Equal(right, b, out, c);
-    } else if (output == 1 && input == kernel) {
-      graph_.Equal(left, a, right, b);
-    } else if (input == output && has_window && instruction.window().dimensions(k).stride() == 1) {
-      graph_.Equal(left, a, out, c);
-    }
   }
 }
 
@@ -292,36 +210,9 @@ void Linker::Scatter(InstructionNumber i) {
 }
 
 void Linker::CustomCall(InstructionNumber i) {
-  const HloInstructionProto& instruction = program_.instructions()[i];
-  const std::string& target = instruction.custom_call_target();
+  const std::string& target = program_.instructions()[i].custom_call_target();
   const LeafId out = FirstResult(i);
-  if (out == IdIndex::kNone) return;
-  if (target.find("gemm") != std::string::npos || target.find("matmul") != std::string::npos) {
-    const std::string_view config = instruction.backend_config();
-    const size_t at = config.find("\"dot_dimension_numbers\"");
-    if (at != std::string_view::npos) {
-      const size_t end = config.find('}', at);
-      const std::string_view text = config.substr(at, end - at);
-      proto::DotDimensionNumbers numbers;
-      *numbers.mutable_lhs_batch_dimensions() = JsonNumbers(text, "\"lhs_batch_dimensions\"");
-      *numbers.mutable_rhs_batch_dimensions() = JsonNumbers(text, "\"rhs_batch_dimensions\"");
-      *numbers.mutable_lhs_contracting_dimensions() =
-          JsonNumbers(text, "\"lhs_contracting_dimensions\"");
-      *numbers.mutable_rhs_contracting_dimensions() =
-          JsonNumbers(text, "\"rhs_contracting_dimensions\"");
-      Dot(numbers, Array(i, 0), Array(i, 1), out);
-      graph_.AllEqual(Array(i, 2), out);
-      return;
-    }
-  }
-  if (target.find("$conv") != std::string::npos) {
-    const Convolution kind =
-        target.find("BackwardInput") != std::string::npos    ? Convolution::kBackwardInput
-        : target.find("BackwardFilter") != std::string::npos ? Convolution::kBackwardFilter
-                                                             : Convolution::kForward;
-    Convolve(instruction, Array(i, 0), Array(i, 1), out, kind);
-    return;
-  }
+  if (out == IdIndex::kNone || LinkLibraryCall(i, out, &graph_)) return;
   constexpr std::string_view kKeepShapes[] = {
       "TopK",         "__cub$DeviceRadixSort",     "Sharding",      "MoveToHost",
       "MoveToDevice", "annotate_device_placement", "AllocateBuffer"};
@@ -330,7 +221,9 @@ void Linker::CustomCall(InstructionNumber i) {
   }
   // What is not known: the same extent at the same place.
   const LeafRange result = program_.LeavesOf(i);
-  for (LeafId operand : AllOperandLeaves(i)) {
+  const std::vector<LeafId> operands = AllOperandLeaves(i);
+  if (IsTooWide(operands.size(), result.count)) return;
+  for (LeafId operand : operands) {
     for (int32_t r = 0; r < result.count; ++r) {
       const int rank = std::min(Rank(operand), Rank(result.first + r));
       for (int d = 0; d < rank; ++d) graph_.Equal(operand, d, result.first + r, d);
@@ -341,7 +234,9 @@ void Linker::CustomCall(InstructionNumber i) {
 // Each result with each operand of its very shape and type.
 void Linker::SameShapes(InstructionNumber i) {
   const LeafRange result = program_.LeavesOf(i);
-  for (LeafId operand : AllOperandLeaves(i)) {
+  const std::vector<LeafId> operands = AllOperandLeaves(i);
+  if (IsTooWide(operands.size(), result.count)) return;
+  for (LeafId operand : operands) {
     for (int32_t r = 0; r < result.count; ++r) {
       const proto::ShapeProto& a = Shape(operand);
       const proto::ShapeProto& b = Shape(result.first + r);
@@ -361,8 +256,7 @@ void Linker::Elementwise(InstructionNumber i) {
     for (int32_t k = 0; k < result.count; ++k) graph_.AllEqual(operands[k], result.first + k);
     return;
   }
-  if (result.count == 0) return;
-  // Equality is transitive: each operand with the first result, then the results.
+  if (IsTooWide(operands.size(), result.count)) return;
   for (LeafId operand : operands) {
     for (int32_t r = 0; r < result.count; ++r) graph_.AllEqual(operand, result.first + r);
   }
@@ -416,10 +310,11 @@ void Linker::Link(InstructionNumber i) {
       }
       return;
     case Op::kDot:
-      return Dot(instruction.dot_dimension_numbers(), Array(i, 0), Array(i, 1), program_.Single(i));
+      return LinkDot(instruction.dot_dimension_numbers(), Array(i, 0), Array(i, 1),
+                     program_.Single(i), &graph_);
     case Op::kConvolution:
-      return Convolve(instruction, Array(i, 0), Array(i, 1), program_.Single(i),
-                      Convolution::kForward);
+      return LinkConvolution(instruction, Convolution::kForward, Array(i, 0), Array(i, 1),
+                             program_.Single(i), &graph_);
     case Op::kReduce:
       return Reduce(i);
     case Op::kReduceWindow:
