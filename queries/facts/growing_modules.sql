@@ -10,8 +10,8 @@
 --   last_start_ns: start of the last of them (Unix ns)
 --   first_in_use_bytes: in use when the first started (bytes)
 --   last_in_use_bytes: in use when the last started (bytes)
---   growth_bytes: growth per execution (bytes): the floor's rise from its first rise to its last, over
---     the executions between
+--   growth_bytes: growth per execution (bytes): the floor's rise from its first rise to its last,
+--     over the executions between
 --   steady: 1 when the floor rises with every execution, by about the same each time
 --   rise_count: starts whose floor rose
 --   rise_distance: executions from one rise to the next, the median
@@ -67,7 +67,7 @@ ranked AS (
     ROW_NUMBER() OVER (
       PARTITION BY r.capture_id, r.device_id, r.module_id
       ORDER BY r.distance NULLS FIRST, r.place
-    ) AS rank
+    ) AS position
   FROM risen r
   WINDOW w AS (PARTITION BY r.capture_id, r.device_id, r.module_id)
 ),
@@ -92,7 +92,7 @@ judged AS (
     END AS equal
   FROM ranked r
   -- The lower of two distances in the middle.
-  WHERE r.rank = 2 + (r.rise_count - 2 - r.rise_count % 2) / 2
+  WHERE 2 * (r.position - 2) = r.rise_count - 2 - r.rise_count % 2
 )
 SELECT
   m.capture_id,
@@ -104,8 +104,8 @@ SELECT
   m.last_start_ns,
   m.first_in_use_bytes,
   m.last_in_use_bytes,
-  CAST((j.later_bytes - j.later_bytes % (j.last_place - j.first_place))
-    / (j.last_place - j.first_place) AS BIGINT) AS growth_bytes,
+  CAST((j.later_bytes - j.later_bytes % NULLIF(j.last_place - j.first_place, 0))
+    / NULLIF(j.last_place - j.first_place, 0) AS BIGINT) AS growth_bytes,
   CASE WHEN j.equal = 1 AND j.last_place - j.first_place = j.rise_count - 1 THEN 1 ELSE 0 END
     AS steady,
   j.rise_count,
@@ -120,7 +120,8 @@ SELECT
   m.own_output_bytes
 FROM judged j
 JOIN stored_module_starts m ON m.device_id = j.device_id AND m.module_id = j.module_id
--- Two rises tell something only when they are equal; a saw-tooth that is cut in mid-ramp is not a growth.
+-- Two rises tell something only when they are equal; a saw-tooth that is cut in mid-ramp is not a
+-- growth.
 WHERE (j.rise_count >= (SELECT t.setting FROM settings t WHERE t.name = 'growth_min_rises')
     OR j.equal = 1)
   AND m.recurs = 0

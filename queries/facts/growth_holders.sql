@@ -7,6 +7,7 @@
 --   position: from 1; calls that put something into a container first, then the latest
 --   event: the event's name
 --   container: 1 when it puts something into a container
+--   caller: of a built-in, the call with a file that encloses it, else the nearest in time
 --   last_start_ns: when it last started (Unix ns)
 --   count: how often
 CREATE VIEW growth_holders AS
@@ -95,13 +96,51 @@ named AS (
     CASE WHEN w.word IS NOT NULL THEN 1 ELSE 0 END AS named_like_one,
     -- Python's own calls begin with $; only they can hold a reference that the program made.
     CASE WHEN n.content LIKE '$%' THEN 1 ELSE 0 END AS python,
+    CASE WHEN LOWER(n.content) LIKE '$%.py:%' THEN s.last_start_ns END AS file_ns,
+    CASE WHEN LOWER(o.content) LIKE '$%.py:%' THEN o.content END AS enclosing,
     s.encloses,
     s.last_start_ns,
     s.count
   FROM summed s
   JOIN strings n ON n.string_id = s.name_id
+  JOIN stored_host_events h ON h.event_id = s.event_id
+  LEFT JOIN stored_host_events p ON p.event_id = h.parent_id
+  LEFT JOIN strings o ON o.string_id = p.name_id
   LEFT JOIN words w ON LOWER(n.content) LIKE '% ' || w.word
   WHERE s.event_id = s.first_event_id
+),
+-- A built-in has no file: which calls with one stand nearest before and after it.
+counted AS (
+  SELECT
+    d.*,
+    COUNT(d.file_ns) OVER (
+      PARTITION BY d.capture_id, d.device_id
+      ORDER BY d.last_start_ns NULLS FIRST, d.event NULLS FIRST
+      ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+    ) AS files_until,
+    COUNT(d.file_ns) OVER (
+      PARTITION BY d.capture_id, d.device_id
+      ORDER BY d.last_start_ns NULLS FIRST, d.event NULLS FIRST
+      ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING
+    ) AS files_from
+  FROM named d
+),
+-- One partition a step: SQLite asks for one capture through windows only where all have the same.
+preceded AS (
+  SELECT
+    n.*,
+    MAX(n.file_ns) OVER w AS before_ns,
+    MAX(CASE WHEN n.file_ns IS NOT NULL THEN n.event END) OVER w AS before_it
+  FROM counted n
+  WINDOW w AS (PARTITION BY n.capture_id, n.device_id, n.files_until)
+),
+placed AS (
+  SELECT
+    n.*,
+    MAX(n.file_ns) OVER w AS after_ns,
+    MAX(CASE WHEN n.file_ns IS NOT NULL THEN n.event END) OVER w AS after_it
+  FROM preceded n
+  WINDOW w AS (PARTITION BY n.capture_id, n.device_id, n.files_from)
 ),
 ordered AS (
   SELECT
@@ -115,9 +154,16 @@ ordered AS (
     ) AS position,
     r.event,
     r.container,
+    CASE
+      WHEN r.container = 0 THEN NULL
+      WHEN r.enclosing IS NOT NULL THEN SUBSTR(r.enclosing, 2)
+      WHEN r.before_ns IS NULL OR r.after_ns - r.last_start_ns < r.last_start_ns - r.before_ns
+        THEN SUBSTR(r.after_it, 2)
+      ELSE SUBSTR(r.before_it, 2)
+    END AS caller,
     r.last_start_ns,
     r.count
-  FROM named r
+  FROM placed r
 )
 SELECT
   o.capture_id,
@@ -126,6 +172,7 @@ SELECT
   o.position,
   o.event,
   o.container,
+  o.caller,
   o.last_start_ns,
   o.count
 FROM ordered o

@@ -7,8 +7,8 @@
 -- asks: Does the memory in use at the start of a module's executions rise, and what is left behind?
 -- needs: allocator events and at least three executions of a module
 -- tags: oom, leak, runtime
--- severity: error when an execution failed for it; info when only two rises were seen, or when a fall
---   before says that it may be flushed again; warning from five executions on, else info
+-- severity: error when an execution failed for it; info when only two rises were seen, or when a
+--   fall before says that it may be flushed again; warning from five executions on, else info
 -- cause: The program keeps a reference to something new on the device in every step: a list of
 --   losses or gradients, a metric that is never fetched, a cache. The state of a JAX program exists
 --   before its first step, so later growth is not the state.
@@ -18,13 +18,13 @@
 -- next: oomdb query --db oom.db "SELECT kind, label, bytes, count FROM finding_items WHERE
 --   finding_id LIKE 'grows_per_execution%'"
 -- says: Every execution of {module_name} leaves {bytes:bytes} behind(steady?| on average)(failed?,
---   until one found no room)(may_be_flushed?; it may be flushed again|)(few_rises?; seen twice only|)
+--   until one found no room)(may_be_flushed?; it may be flushed again)(few_rises?; seen twice only)
 -- detail: In use at the start rose from {first_in_use_bytes:bytes} to {last_in_use_bytes:bytes}
 --   over {executions:n} executions (measured), (steady?by the same step each time|unevenly)[, from
 --   execution {late_rise:n} on][, about every {rise_period:n} executions][:
---   {hundredths:x} × its non-donated outputs of {output_bytes:bytes} (read)].(may_be_flushed? In use
---   fell by as much before: what is kept may be flushed again (inferred).)(few_rises? It rose only
---   twice: a cache that fills looks the same (inferred).)(keeps_outputs? The
+--   {hundredths:x} × its non-donated outputs of {output_bytes:bytes} (read)].(may_be_flushed? In
+--   use fell by as much before: what is kept may be flushed again (inferred).)(few_rises? It rose
+--   only twice: a cache that fills looks the same (inferred).)(keeps_outputs? The
 --   program keeps the outputs of every execution:)(own_outputs?(keeps_outputs?| What survives:)
 --   outputs of {module_name} execution {sequences} still live.|[ Still live at the last start:
 --   {origins:list}.])[ Between the last two executions the launching thread ran {events} (the
@@ -155,7 +155,7 @@ FROM listed r;
 -- title: How to stop a module from leaving memory behind
 -- words fix by remedy:
 --   drop_reference: drop the reference that keeps (own?outputs of {module_name}|{origin})[, see
---     {event}]
+--     {event}][ at {caller}]
 --   return_less: return less from the step: a norm or a mean instead of the whole tree
 --   fetch_to_host: keep a copy on the host: jax.device_get before it is stored
 --   raise_memory_fraction: a larger pool only delays it: {growth_bytes:bytes} more last one
@@ -181,7 +181,8 @@ WITH survivors AS (
 holders AS (
   SELECT
     h.device_id,
-    MAX(CASE WHEN h.position = 1 AND h.container = 1 THEN h.event END) AS event
+    MAX(CASE WHEN h.position = 1 AND h.container = 1 THEN h.event END) AS event,
+    MAX(CASE WHEN h.position = 1 THEN h.caller END) AS caller
   FROM growth_holders h
   GROUP BY h.device_id
 ),
@@ -197,7 +198,8 @@ sized AS (
     m.name AS module_name,
     COALESCE(s.origin, 'what is left behind') AS origin,
     CASE WHEN 2 * g.own_output_bytes >= g.survivor_bytes THEN 1 ELSE 0 END AS own,
-    h.event
+    h.event,
+    h.caller
   FROM growth g
   JOIN modules m ON m.module_id = g.module_id
   LEFT JOIN effective_capacity p ON p.device_id = g.device_id
@@ -220,6 +222,7 @@ SELECT
   z.origin,
   z.own,
   z.event,
+  z.caller,
   z.growth_bytes,
   CASE WHEN r.preference < 4 THEN z.saving_bytes END AS saving_bytes,
   CASE WHEN r.preference < 4 THEN z.needs_bytes END AS needs_bytes,

@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <deque>
+#include <functional>
+#include <set>
 
 #include "tests/rules/rule_database.h"
 #include "tests/support/gpu_story.h"
@@ -58,7 +60,7 @@ TEST(GrowsPerExecutionTest, KeptOutputsAreNamedWithTheirHolder) {
   EXPECT_EQ(found[0].bytes, 96_MiB);
   EXPECT_THAT(found[0].detail, HasSubstr("1.00 × its non-donated outputs"));
   EXPECT_THAT(found[0].detail, HasSubstr("outputs of jit_step execution 1, 2, 3, …, 7 still live"));
-  EXPECT_THAT(found[0].detail, HasSubstr("$<unknown> append"));
+  EXPECT_THAT(found[0].detail, HasSubstr("$<unknown> append at train.py:61 log_metrics"));
   // (4 GiB - in use - temps - outputs) / growth, at the start of the eighth.
   EXPECT_THAT(found[0].detail, HasSubstr("run out after 32 more executions"));
   const std::vector<Item> items = database.Items(found[0]);
@@ -103,6 +105,72 @@ TEST(GrowsPerExecutionTest, ALeakEverySecondStepIsFound) {
   ASSERT_THAT(found, SizeIs(1));
   EXPECT_NEAR(static_cast<double>(*found[0].bytes), 48.0 * 1_MiB, 10.0 * 1_MiB);
   EXPECT_THAT(found[0].detail, HasSubstr("outputs of jit_step execution 1, 3, 5, …, 13"));
+}
+
+// Steps of which the i-th keeps its outputs where `keeps` says so; a `flush` drops all kept before.
+std::vector<Finding> GrowthWhere(int steps, const std::function<bool(int)>& keeps,
+                                 const std::function<bool(int)>& flushes = nullptr) {
+  GpuStory story = Story(16_GiB);
+  std::vector<Handle> kept;
+  for (int i = 0; i < steps; ++i) {
+    if (flushes && flushes(i)) {
+      story.Free(kept);
+      kept.clear();
+    }
+    const Execution done = story.Step("jit_step");
+    if (keeps(i)) {
+      kept.insert(kept.end(), done.outputs.begin(), done.outputs.end());
+    } else {
+      story.Free(done.outputs);
+    }
+  }
+  return GrowthOf(story);
+}
+
+TEST(GrowsPerExecutionTest, ALeakOfEveryThirdStepIsFound) {
+  const std::vector<Finding> found = GrowthWhere(14, [](int i) { return i % 3 == 1; });
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0].severity, "warning");
+  EXPECT_EQ(found[0].bytes, 32_MiB);  // A third of the outputs.
+  EXPECT_THAT(found[0].detail, HasSubstr("about every 3 executions"));
+}
+
+TEST(GrowsPerExecutionTest, ALeakThatBeginsLateIsFound) {
+  const std::vector<Finding> found = GrowthWhere(18, [](int i) { return i >= 12; });
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0].severity, "warning");
+  EXPECT_EQ(found[0].bytes, 96_MiB);
+  EXPECT_THAT(found[0].detail, HasSubstr("from execution 13 on"));
+}
+
+TEST(GrowsPerExecutionTest, ALeakOfIrregularStepsIsFound) {
+  const std::set<int> steps = {0, 3, 4, 8, 9, 10, 15, 17};
+  const std::vector<Finding> found = GrowthWhere(20, [&](int i) { return steps.contains(i); });
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0].severity, "warning");
+}
+
+TEST(GrowsPerExecutionTest, TwoRisesAreOnlyMentioned) {
+  const std::vector<Finding> found = GrowthWhere(10, [](int i) { return i == 3 || i == 7; });
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0].severity, "info");
+  EXPECT_THAT(found[0].detail, HasSubstr("It rose only twice"));
+}
+
+TEST(GrowsPerExecutionTest, QuietForACacheThatIsFull) {
+  EXPECT_THAT(GrowthWhere(20, [](int i) { return i < 6; }), IsEmpty());
+  EXPECT_THAT(GrowthWhere(12, [](int i) { return i == 2; }), IsEmpty());  // One jump.
+}
+
+TEST(GrowsPerExecutionTest, AFlushBeforeMayComeAgain) {
+  const auto keeps_all = [](int) { return true; };
+  // Once: the ramp at the end may be flushed too.
+  const std::vector<Finding> found = GrowthWhere(16, keeps_all, [](int i) { return i == 9; });
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0].severity, "info");
+  EXPECT_THAT(found[0].detail, HasSubstr("may be flushed again"));
+  // Time and again, cut in mid-ramp: a saw-tooth.
+  EXPECT_THAT(GrowthWhere(28, keeps_all, [](int i) { return i % 8 == 7; }), IsEmpty());
 }
 
 TEST(GrowsPerExecutionTest, AnEvalStepDoesNotGetTheTrainStepsLeak) {

@@ -95,5 +95,28 @@ TEST(MigrationsTest, CodesOfMessagesBecomeKinds) {
                                          "of a later program of a later program", "NULL NULL"));
 }
 
+// Four starts at 100, 300, 200 and 500: the floor is 100, 200, 200, 500.
+TEST(MigrationsTest, StepsOfStartsBecomeRisesOfTheFloor) {
+  SQLite::Database database(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+  database.exec(FirstSchema());
+  database.exec(
+      "PRAGMA foreign_keys = OFF; INSERT INTO stored_executions (execution_id, capture_id, "
+      "device_id, module_id, sequence, start_ns, end_ns, failed, in_use_at_start_bytes) VALUES (1, "
+      "1, 1, 1, 1, 10, 11, 0, 100), (2, 1, 1, 1, 2, 20, 21, 0, 300), (3, 1, 1, 1, 3, 30, 31, 0, "
+      "200), (4, 1, 1, 1, 4, 40, 41, 0, 500); INSERT INTO stored_module_starts (capture_id, "
+      "device_id, module_id, executions, first_start_ns, last_start_ns, first_in_use_bytes, "
+      "last_in_use_bytes, survivor_bytes) VALUES (1, 1, 1, 4, 10, 40, 100, 500, 400); INSERT INTO "
+      "stored_start_steps (capture_id, device_id, module_id, place, step_bytes, kept_bytes) VALUES "
+      "(1, 1, 1, 1, 200, 70), (1, 1, 1, 2, -100, 0), (1, 1, 1, 3, 300, 290)");
+  Migrate(database, 1, Migrations());
+  std::vector<std::string> rows;
+  SQLite::Statement query(database,
+                          "SELECT place || ': ' || rise_bytes || ', ' || kept_bytes FROM "
+                          "stored_start_rises UNION ALL SELECT floor_rise_bytes || ' fell ' || "
+                          "fell_before FROM stored_module_starts ORDER BY 1");
+  while (query.executeStep()) rows.push_back(query.getColumn(0).getString());
+  EXPECT_THAT(rows, testing::ElementsAre("1: 100, 70", "3: 300, 290", "400 fell 0"));
+}
+
 }  // namespace
 }  // namespace oomdb::schema
