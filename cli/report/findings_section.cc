@@ -107,7 +107,7 @@ class FindingsSection : ReportPage {
     if (const std::string in = CaptureName(f.capture_id); !in.empty())
       Indented("in " + in, kIndent);
     // What there is to see and to do stands at the finding that explains this one.
-    if (!f.is_explained) {
+    if (!f.is_explained || f.is_symptom) {
       const bool listed = f.items.size() > 1 || HasTable(f);
       const std::string& detail = listed ? f.brief_text : f.detail_text;
       if (!detail.empty()) Indented(render::ShortPaths(render::Safe(detail)), kIndent);

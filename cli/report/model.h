@@ -55,6 +55,7 @@ struct ReportFinding {
   std::string detail_text;
   std::string brief_text = {};  // The detail without what the items list.
   bool is_explained = false;    // Another finding says why: no more than its title is news.
+  bool is_symptom = false;      // Of these: how it was seen, which its detail says.
   std::optional<int64_t> device;
   std::optional<int64_t> module_id;
   std::string module_name;

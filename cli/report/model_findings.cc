@@ -131,7 +131,8 @@ class Reader {
       parts[row.Text("finding_id")] = row.Text("part");
     for (ReportFinding& f : findings_) {
       const std::string& part = parts[f.finding_id];
-      f.is_explained = part == "part" || part == "symptom";
+      f.is_symptom = part == "symptom";
+      f.is_explained = f.is_symptom || part == "part";
     }
   }
 
