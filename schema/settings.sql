@@ -60,7 +60,7 @@ INSERT INTO settings (name, setting, meaning) VALUES
   ('fit_margin_schedule_percent', 5,
    'how far a prediction may be off whose remedy makes the compiler schedule anew'),
   ('fit_margin_bound_percent', 20,
-   'how far a bound may be off that only counts types or lengths'),
+   'how far a prediction may be off where the compiler also decides what it keeps'),
   ('donation_sure_percent', 20,
    'share of what donation saves at most that compiled programs gained at least'),
   ('default_memory_fraction_percent', 75,

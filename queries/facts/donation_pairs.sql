@@ -9,9 +9,16 @@
 --     reads makes the compiler copy it (bytes)
 --   state_pairs: of the pairs, those whose result looks like updated state
 --   cache_outputs: results made by dynamic-update-slice or scatter, such as a KV cache
+--   trained_bytes: parameters of it that the forward pass reads: their gradients are as large
+--     (bytes)
 CREATE VIEW donation_pairs AS
 WITH undonated AS (
-  SELECT p.module_id, p.shape, COUNT(*) AS parameters, MIN(p.bytes) AS bytes
+  SELECT
+    p.module_id,
+    p.shape,
+    COUNT(*) AS parameters,
+    MIN(p.bytes) AS bytes,
+    CAST(SUM(CASE WHEN p.forward_read = 1 THEN p.bytes ELSE 0 END) AS BIGINT) AS trained_bytes
   FROM plan_allocations p
   WHERE p.class = 'parameter' AND p.memory_space = 0 AND p.aliased_output = 0 AND p.is_tuple = 0
     AND p.shape IS NOT NULL
@@ -50,6 +57,7 @@ paired AS (
     CASE WHEN u.parameters < f.state_outputs THEN u.parameters
       ELSE f.state_outputs END AS state_pairs,
     f.outputs - f.read_outputs AS free_outputs,
+    u.trained_bytes,
     f.cache_outputs
   FROM undonated u
   JOIN fresh f ON f.module_id = u.module_id AND f.shape = u.shape
@@ -62,5 +70,6 @@ SELECT
   CASE WHEN p.pairs < p.free_outputs THEN p.pairs ELSE p.free_outputs END * p.bytes_each
     AS likely_bytes,
   p.state_pairs,
-  p.cache_outputs
+  p.cache_outputs,
+  p.trained_bytes
 FROM paired p;

@@ -16,7 +16,8 @@ WITH sums AS (
     CAST(SUM(p.bytes) AS BIGINT) AS bytes,
     CAST(SUM(p.likely_bytes) AS BIGINT) AS likely_bytes,
     CAST(SUM(p.state_pairs) AS BIGINT) AS state_pairs,
-    CAST(SUM(p.cache_outputs) AS BIGINT) AS cache_outputs
+    CAST(SUM(p.cache_outputs) AS BIGINT) AS cache_outputs,
+    CAST(SUM(p.trained_bytes) AS BIGINT) AS trained_bytes
   FROM donation_pairs p
   WHERE p.state_pairs > 0 OR p.cache_outputs > 0
   GROUP BY p.module_id
@@ -27,11 +28,11 @@ SELECT
   s.bytes,
   s.likely_bytes,
   -- What lives in the results' memory before they are written needs room of its own then. Where the
-  -- state dominates that can't be more than the temps.
+  -- state dominates that can't be more than the temps and the gradients.
   CASE
-    WHEN 100 * (s.likely_bytes - m.temp_bytes) > s.likely_bytes
+    WHEN 100 * (s.likely_bytes - m.temp_bytes - s.trained_bytes) > s.likely_bytes
       * (SELECT t.setting FROM settings t WHERE t.name = 'donation_sure_percent')
-      THEN s.likely_bytes - m.temp_bytes
+      THEN s.likely_bytes - m.temp_bytes - s.trained_bytes
     ELSE CAST((s.likely_bytes
         * (SELECT t.setting FROM settings t WHERE t.name = 'donation_sure_percent')
       - s.likely_bytes * (SELECT t.setting FROM settings t WHERE t.name = 'donation_sure_percent')

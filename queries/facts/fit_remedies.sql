@@ -98,6 +98,9 @@ needs AS (
     p.capacity_bytes,
     p.memory_bytes,
     CASE WHEN p.block_line IS NOT NULL THEN p.stack_bytes + p.block_bytes END AS checkpoint_bytes,
+    p.block_bytes,
+    p.forward_bytes,
+    p.platform,
     p.block,
     p.block_line,
     p.batch_bytes,
@@ -215,28 +218,28 @@ chosen AS (
   FROM split s
 ),
 -- `single`: 0 for pairs. `margin`: how the prediction may be off: 0 it keeps the schedule, 1 the
--- compiler schedules anew, 2 a bound that counts types or lengths only.
+-- compiler schedules anew, 2 the compiler also decides what it keeps.
 remedies AS (
   SELECT
     'raise_memory_fraction' AS remedy, 0 AS preference, 0 AS changes_results, 1 AS single,
     0 AS margin
   UNION ALL SELECT 'donate', 1, 0, 1, 0
-  UNION ALL SELECT 'checkpoint', 2, 0, 1, 1
+  UNION ALL SELECT 'checkpoint', 2, 0, 1, 2
   UNION ALL SELECT 'micro_batch', 3, 0, 1, 1
-  UNION ALL SELECT 'fused_attention', 4, 0, 1, 1
+  UNION ALL SELECT 'fused_attention', 4, 0, 1, 2
   UNION ALL SELECT 'chunk_logits', 5, 0, 1, 1
   UNION ALL SELECT 'vmap', 6, 0, 1, 1
   UNION ALL SELECT 'shard_parameters', 7, 0, 1, 1
   UNION ALL SELECT 'less_workspace', 8, 0, 1, 2
   UNION ALL SELECT 'narrower_dtype', 9, 1, 1, 2
   UNION ALL SELECT 'shorter_sequence', 10, 1, 1, 2
-  UNION ALL SELECT 'donate+checkpoint', 11, 0, 0, 1
+  UNION ALL SELECT 'donate+checkpoint', 11, 0, 0, 2
   UNION ALL SELECT 'donate+chunk_logits', 12, 0, 0, 1
-  UNION ALL SELECT 'donate+fused_attention', 13, 0, 0, 1
+  UNION ALL SELECT 'donate+fused_attention', 13, 0, 0, 2
   UNION ALL SELECT 'donate+micro_batch', 14, 0, 0, 1
-  UNION ALL SELECT 'checkpoint+chunk_logits', 15, 0, 0, 1
-  UNION ALL SELECT 'checkpoint+micro_batch', 16, 0, 0, 1
-  UNION ALL SELECT 'checkpoint+shard_parameters', 17, 0, 0, 1
+  UNION ALL SELECT 'checkpoint+chunk_logits', 15, 0, 0, 2
+  UNION ALL SELECT 'checkpoint+micro_batch', 16, 0, 0, 2
+  UNION ALL SELECT 'checkpoint+shard_parameters', 17, 0, 0, 2
   UNION ALL SELECT 'micro_batch+shard_parameters', 18, 0, 0, 1
 ),
 sized AS (
@@ -284,12 +287,30 @@ sized AS (
       WHEN 'checkpoint+shard_parameters' THEN z.checkpoint_bytes + z.chosen_state_saving
       WHEN 'micro_batch+shard_parameters' THEN z.chosen_batch_saving + z.chosen_state_saving
     END AS saving_bytes,
-    -- What of an upper bound is not sure, and what of it isn't even likely.
+    -- What of the saving is not sure: of donation what lives in the results' memory; of blocks all,
+    -- where the compiler is not known and may be one that undoes it; of types all, since the
+    -- compiler chooses where it converts; and a kernel of a TPU keeps statistics as long as a tile.
+    CASE WHEN r.remedy LIKE 'donate%' THEN z.donation_bytes - z.donation_sure_bytes ELSE 0 END
+      + CASE
+        WHEN r.remedy LIKE '%checkpoint%' AND z.platform IS NULL THEN z.block_bytes
+        ELSE 0
+      END
+      + CASE
+        WHEN r.remedy LIKE '%fused_attention' AND COALESCE(z.platform, 'tpu') = 'tpu'
+          THEN z.square_bytes
+        ELSE 0
+      END
+      + CASE r.remedy
+        WHEN 'less_workspace' THEN z.workspace_bytes
+        WHEN 'narrower_dtype' THEN z.f32_bytes + z.f32_copy_bytes
+        ELSE 0
+      END AS unsure_bytes,
+    -- What may be saved beyond it: recomputing may free other values of the forward pass too.
     CASE
-      WHEN r.remedy LIKE 'donate%' THEN z.donation_bytes - z.donation_sure_bytes
-      WHEN r.remedy = 'less_workspace' THEN z.workspace_bytes
+      WHEN r.remedy LIKE '%checkpoint%' AND z.forward_bytes > z.checkpoint_bytes
+        THEN z.forward_bytes - z.checkpoint_bytes
       ELSE 0
-    END AS unsure_bytes,
+    END AS more_bytes,
     CASE
       WHEN r.remedy LIKE 'donate%' THEN z.donation_bytes - z.donation_likely_bytes
       ELSE 0
@@ -306,7 +327,8 @@ alone AS (
       WHEN s.remedy = 'raise_memory_fraction' THEN 1
       WHEN (100 + s.margin_percent) * (s.total_bytes - s.saving_bytes + s.unsure_bytes)
         <= 100 * s.capacity_bytes THEN 1
-      WHEN (100 - s.margin_percent) * (s.total_bytes - s.saving_bytes) > 100 * s.capacity_bytes
+      WHEN (100 - s.margin_percent) * (s.total_bytes - s.saving_bytes - s.more_bytes)
+        > 100 * s.capacity_bytes
         THEN 0
     END AS fits,
     CASE

@@ -37,6 +37,7 @@
 --   workspace_percent: workspace, as a share of the peak (per cent, rounded)
 --   leading_role: the largest of forward, backward and workspace; NULL when it is a small part of
 --     the plan
+--   platform: gpu, tpu, cpu; NULL: unknown
 --   stack_bytes: forward temps that a loop fills for the backward pass alone: recomputing its body
 --     does without them (bytes)
 --   block_bytes: forward temps that repeat from block to block, less those of one block, which
@@ -245,6 +246,7 @@ SELECT
         >= (SELECT s.setting FROM settings s WHERE s.name = 'role_min_percent') * f.plan_bytes
       THEN 'workspace'
   END AS leading_role,
+  m.platform,
   p.stack_bytes,
   -- The CPU compiler drops the barrier that keeps what is recomputed apart, but in loops.
   CASE WHEN m.platform = 'cpu' THEN 0 ELSE p.block_bytes END AS block_bytes,

@@ -38,6 +38,7 @@ std::shared_ptr<const ingest::Plan> SamplePlan() {
   parameter.parameter_shape_index = "{}";
   parameter.shape = "f32[2]";
   parameter.aliased_output = false;
+  parameter.forward_read = true;
   ingest::PlanAllocation temp;
   temp.index = 1;
   temp.bytes = 32;
@@ -46,6 +47,7 @@ std::shared_ptr<const ingest::Plan> SamplePlan() {
   output.shape = "f32[2]";
   output.bytes = 8;
   output.role = ingest::Role::kOther;
+  output.donor_is_read = true;
   plan->outputs = {output};
   ingest::PlanBuffer first;
   first.logical_buffer_id = 5;
@@ -65,6 +67,11 @@ std::shared_ptr<const ingest::Plan> SamplePlan() {
   second.instruction = "dot.1";
   second.op_name = "jit(step)/jvp()/dot_general";
   second.at_peak = true;
+  second.line_via = "tanh.2";
+  second.stack = ingest::Stack::kKept;
+  second.repeat_count = 1;
+  second.score_length = 8;
+  second.vocabulary_length = 16;
   plan->buffers = {first, second};
   ingest::PlanFrame frame;
   frame.frame_id = 1;
@@ -72,6 +79,7 @@ std::shared_ptr<const ingest::Plan> SamplePlan() {
   frame.source_line = 17;
   frame.function_name = "layer";
   plan->frames = {frame};
+  plan->block = ingest::PlanBlock{"layer", "train.py", 31, "step"};
   ingest::PlanMemory space;
   space.space_name = "device memory";
   space.parameter_bytes = 8;
