@@ -227,7 +227,8 @@ void Program::ReadBuffers() {
 }
 
 void Program::ReadPasses() {
-  NameStacks stacks(instructions_, issues_);
+  const StackFrames frames(module().stack_frame_index(), issues_);
+  NameStacks stacks(instructions_, frames, issues_);
   passes_.reserve(instructions_.size());
   for (InstructionNumber i = 0; i < instructions_.size(); ++i) {
     const std::optional<NameStack> stack = stacks.OfInstruction(i);
