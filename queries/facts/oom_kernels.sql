@@ -2,7 +2,7 @@
 -- title: Which kind of kernel asked for on-chip memory
 -- empty without: oom_events
 -- columns:
---   oom_event_id: the failure
+--   oom_event_id: the event, whatever it says
 --   kernel_memory: gpu_shared, vmem (of a kernel), own (vmem of an operation that the compiler
 --     itself made), smem or other
 --   spills: 1 when registers spill, else 0
@@ -11,14 +11,14 @@
 CREATE VIEW oom_kernels AS
 WITH named AS (
   SELECT
-    f.oom_event_id,
-    f.memory_space,
-    LOWER(f.message) AS words,
-    LOWER(p.label) AS label,
-    LOWER(p.op_name) AS op_name
-  FROM oom_failures f
-  LEFT JOIN oom_parts p ON p.oom_event_id = f.oom_event_id AND p.position = 1
-  WHERE f.stage = 'chip'
+    o.oom_event_id,
+    o.memory_space,
+    LOWER(o.message) AS words,
+    LOWER(b.label) AS label,
+    LOWER(b.op_name) AS op_name
+  FROM oom_events o
+  -- The first is the largest.
+  LEFT JOIN oom_buffers b ON b.oom_event_id = o.oom_event_id AND b.position = 1
 )
 SELECT
   n.oom_event_id,

@@ -2,7 +2,7 @@
 -- title: What in an error log tells one cause of a failure from another
 -- empty without: oom_events
 -- columns:
---   oom_event_id: the failure
+--   oom_event_id: the event, whatever it says
 --   outside_pool: 1 when a library or the driver failed, not an allocator's pool, else 0
 --   library: of these: nccl, graph, code, kernel, cudnn, cublas, solver, autotuning or driver; NULL
 --   async_pool: 1 for a pool of cudaMallocAsync, else 0
@@ -73,43 +73,45 @@ counts AS (
     f.oom_event_id,
     MAX(o.used_bytes) AS counted_bytes,
     MAX(CASE WHEN o.used_bytes >= f.requested_bytes THEN 1 ELSE 0 END) AS explained
-  FROM oom_failures f
+  FROM oom_events o
   CROSS JOIN limits l
-  JOIN oom_events o ON o.capture_id = f.capture_id AND o.kind = 'rematerialization_stopped'
-  WHERE f.stage = 'run' AND o.used_bytes > 0
+  JOIN oom_events f ON f.capture_id = o.capture_id
+  WHERE o.kind = 'rematerialization_stopped' AND o.used_bytes > 0
     AND (o.used_bytes >= f.requested_bytes
       OR (f.requested_bytes <= o.total_bytes
         AND 100 * f.requested_bytes > l.remat_percent * o.used_bytes))
   GROUP BY f.oom_event_id
 ),
 -- A program of one operation: a single name, right below that of the function, and no temps.
+-- As above, one row for an event without any buffers.
 parts AS (
   SELECT
-    p.oom_event_id,
-    COUNT(DISTINCT p.op_name) AS operations,
+    o.capture_id,
+    o.oom_event_id,
+    COUNT(DISTINCT b.op_name) AS operations,
     MAX(CASE
-      WHEN LOWER(p.op_name) LIKE 'jit(%)/jit(main)/%'
-        AND LOWER(p.op_name) NOT LIKE 'jit(%)/jit(main)/%/%' THEN 1
-      WHEN LOWER(p.op_name) LIKE 'jit(%)/%' AND LOWER(p.op_name) NOT LIKE 'jit(%)/%/%' THEN 1
+      WHEN LOWER(b.op_name) LIKE 'jit(%)/jit(main)/%'
+        AND LOWER(b.op_name) NOT LIKE 'jit(%)/jit(main)/%/%' THEN 1
+      WHEN LOWER(b.op_name) LIKE 'jit(%)/%' AND LOWER(b.op_name) NOT LIKE 'jit(%)/%/%' THEN 1
       ELSE 0
     END) AS shallow,
     CAST(SUM(CASE
-      WHEN LOWER(p.shape) LIKE 'f64[%' OR LOWER(p.shape) LIKE 's64[%'
-        OR LOWER(p.shape) LIKE 'u64[%' OR LOWER(p.shape) LIKE 'c128[%' THEN p.bytes
+      WHEN LOWER(b.plain_shape) LIKE 'f64[%' OR LOWER(b.plain_shape) LIKE 's64[%'
+        OR LOWER(b.plain_shape) LIKE 'u64[%' OR LOWER(b.plain_shape) LIKE 'c128[%'
+        THEN b.bytes * b.count
       ELSE 0
     END) AS BIGINT) AS wide_bytes
-  FROM oom_parts p
-  WHERE p.source = 'text'
-  GROUP BY p.oom_event_id
+  FROM oom_events o
+  LEFT JOIN oom_buffers b ON b.oom_event_id = o.oom_event_id
+  GROUP BY o.capture_id, o.oom_event_id
 ),
 said AS (
   SELECT
-    f.oom_event_id, f.capture_id, f.stage, f.kind, f.allocator, f.module_name, f.requested_bytes,
-    f.used_bytes, f.free_bytes, f.temp_bytes, f.total_bytes, f.capacity_bytes,
-    LOWER(f.message) AS words,
-    LOWER(f.allocator) AS pool,
-    LOWER(f.module_name) AS program
-  FROM oom_failures f
+    o.*,
+    LOWER(o.message) AS words,
+    LOWER(o.allocator) AS pool,
+    LOWER(o.module_name) AS program
+  FROM oom_events o
 )
 SELECT
   f.oom_event_id,
@@ -153,24 +155,24 @@ SELECT
     WHEN p.operations = 1 AND p.shallow = 1 AND f.temp_bytes = 0 THEN 1
     ELSE 0
   END AS eager,
-  o.pool_bytes,
+  f.pool_bytes,
   CASE
     -- A TPU's memory is all there from the beginning.
     WHEN LOWER(f.kind) LIKE 'tpu%' THEN f.free_bytes
-    ELSE o.pool_bytes - f.used_bytes
+    ELSE f.pool_bytes - f.used_bytes
   END AS pool_free_bytes,
   CASE WHEN f.requested_bytes > l.tiny_bytes THEN c.same_bytes END AS same_chunk_bytes,
   CASE WHEN r.explained = 0 THEN r.counted_bytes END AS counted_bytes,
   CASE WHEN p.wide_bytes > 0 THEN p.wide_bytes END AS wide_bytes,
   COALESCE(
-    o.device_bytes,
+    f.device_bytes,
     CAST((100 * b.base_bytes - 100 * b.base_bytes % NULLIF(l.base_percent, 0))
       / NULLIF(l.base_percent, 0) AS BIGINT)
   ) AS device_bytes,
-  o.device_free_bytes,
-  o.peak_bytes,
+  f.device_free_bytes,
+  f.peak_bytes,
   CASE
-    WHEN f.stage <> 'host' THEN NULL
+    WHEN COALESCE(f.memory_space, '') <> 'host' THEN NULL
     WHEN LOWER(f.kind) LIKE 'bfc%' OR f.words LIKE '%out of host memory%' OR f.pool LIKE '%bfc%'
       THEN 'pinned'
     WHEN f.kind = 'pinned_host_request_failed' THEN 'driver'
@@ -180,10 +182,9 @@ SELECT
     ELSE 'machine'
   END AS host_cause
 FROM said f
-JOIN oom_events o ON o.oom_event_id = f.oom_event_id
 JOIN chunks c ON c.capture_id = f.capture_id AND c.oom_event_id = f.oom_event_id
 CROSS JOIN limits l
-LEFT JOIN parts p ON p.oom_event_id = f.oom_event_id
+JOIN parts p ON p.capture_id = f.capture_id AND p.oom_event_id = f.oom_event_id
 LEFT JOIN counts r ON r.oom_event_id = f.oom_event_id
 LEFT JOIN chips i ON i.capture_id = f.capture_id
 LEFT JOIN bases b ON b.capture_id = f.capture_id
