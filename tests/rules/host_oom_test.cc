@@ -42,7 +42,7 @@ TEST(HostOomTest, QuietForTheDevice) {
 
 TEST(HostOomTest, AKillWithoutACauseMayBeForMemory) {
   RuleDatabase database;
-  database.IngestText("line 12:  2201 Killed                  python train.py\n");
+  database.IngestText("run.sh: line 12:  2201 Killed                  python train.py\n");
   EXPECT_THAT(database.Summary(), ElementsAre("host_oom warning"));
 }
 
