@@ -74,7 +74,8 @@ const Form* Match(std::string_view line, std::vector<std::string_view>* groups) 
 void Derive(std::string_view line, OomEvent& event) {
   OomEventFact& fact = event.fact;
   // `(3.2/23.5 GiB)`: the unit stands once.
-  if (fact.form == "Q1" && fact.capacity_bytes && line.find("on startup") != std::string_view::npos) {
+  if (fact.form == "Q1" && fact.capacity_bytes &&
+      line.find("on startup") != std::string_view::npos) {
     static const Pattern in_gib(R"(\(([0-9.]+)/[0-9.]+ GiB\))");
     std::vector<std::string_view> groups;
     if (in_gib.Find(line, &groups)) event.Set(Field::kFree, std::string(groups[1]) + "GiB");

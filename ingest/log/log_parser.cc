@@ -88,8 +88,7 @@ std::optional<OomEvent> EventIn(std::string_view line) {
 }  // namespace
 
 const Pattern& Prefilter() {
-  static const Pattern* const prefilter =
-      new Pattern(Meanings() + "|" + std::string(kUnfinished));
+  static const Pattern* const prefilter = new Pattern(Meanings() + "|" + std::string(kUnfinished));
   return *prefilter;
 }
 

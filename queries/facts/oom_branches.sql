@@ -5,7 +5,8 @@
 --   compiler wanted {remat_limit_bytes:bytes}.][ Arguments and results alone, {fixed_bytes:bytes},
 --   are above the compiler's limit of {fixed_limit_bytes:bytes}: nothing is left for
 --   temps.][ Arguments and results alone are {above_limit_bytes:bytes} above the compiler's limit:
---   nothing is left for temps.](rematerialized? XLA has rematerialized already: expect the fix from the program.)
+--   nothing is left for temps.](rematerialized? XLA has rematerialized already: expect the fix
+--   from the program.)
 -- columns:
 --   oom_event_id: the event
 --   capture_id: the error log

@@ -53,6 +53,10 @@ WITH staged AS (
     AND COALESCE(o.form, '') NOT IN (
       SELECT k.form FROM oom_kinds k WHERE k.says = 'remark' OR k.says = 'statistics'
     )
+    -- Who was killed after a failure that says what it is was cleared away.
+    AND NOT (COALESCE(o.form, '') = 'C4' AND EXISTS (
+      SELECT 1 FROM oom_events x WHERE x.capture_id = o.capture_id AND x.fatal = 1
+    ))
 ),
 ordered AS (
   SELECT

@@ -52,9 +52,14 @@ TEST(KindsTest, TheViewListsTheSame) {
 
 TEST(KindsTest, OldDatabasesGetTheSame) {
   SQLite::Database old(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
-  old.exec("CREATE TABLE oom_events (kind TEXT)");
-  for (const KindOfForm& one : KindsOfForms())
-    old.exec("INSERT INTO oom_events VALUES ('" + std::string(one.form) + "')");
+  std::ifstream first(OOMDB_SOURCE_DIR "/tests/schema/first_schema.sql");
+  std::ostringstream schema;
+  schema << first.rdbuf();
+  old.exec(schema.str());
+  for (const KindOfForm& one : KindsOfForms()) {
+    old.exec("INSERT INTO oom_events (capture_id, kind) VALUES (1, '" + std::string(one.form) +
+             "')");
+  }
   schema::Migrate(old, 1, schema::Migrations().first(1));
   std::set<std::string> lines;
   SQLite::Statement query(old, "SELECT form || ' ' || kind FROM oom_events");

@@ -114,9 +114,10 @@ Report MisfitReport() {
   finding.verdict = "too large";
   finding.incident_id = "device:run1:jit_step";
   finding.bytes_evidence = "read";
-  finding.remedies = {{"jax.checkpoint on the block", 100 * kMiB, 200 * kMiB, true,
-                       "about one more forward pass", false, "inferred"},
-                      {"half the sequence", 50 * kMiB, 250 * kMiB, false, "", true, "inferred"}};
+  finding.remedies = {
+      {"jax.checkpoint on the block", 100 * kMiB, 200 * kMiB, true, std::nullopt,
+       "about one more forward pass", false, "inferred"},
+      {"half the sequence", 50 * kMiB, 250 * kMiB, false, std::nullopt, "", true, "inferred"}};
   report.findings.push_back(finding);
   return report;
 }

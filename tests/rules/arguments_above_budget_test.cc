@@ -32,7 +32,8 @@ TEST(ArgumentsAboveBudgetTest, ALimitBelowNothing) {
 TEST(ArgumentsAboveBudgetTest, ArgumentsAboveTheBaseLimit) {
   RuleDatabase database;
   database.IngestText(
-      "The byte size of input/output arguments (3000) exceeds the base limit (1000). This indicates "
+      "The byte size of input/output arguments (3000) exceeds the base limit (1000). This "
+      "indicates "
       "an error in the calculation!\n");
   EXPECT_THAT(Only(database, "arguments_above_budget").title, HasSubstr("2000 bytes"));
 }

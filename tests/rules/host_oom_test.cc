@@ -40,5 +40,17 @@ TEST(HostOomTest, QuietForTheDevice) {
   EXPECT_THAT(database.Findings("host_oom"), IsEmpty());
 }
 
+TEST(HostOomTest, AKillWithoutACauseMayBeForMemory) {
+  RuleDatabase database;
+  database.IngestText("run.sh: line 12:  2201 Killed                  python train.py\n");
+  EXPECT_THAT(database.Summary(), ElementsAre("host_oom warning"));
+}
+
+TEST(HostOomTest, QuietForAKillAfterTheFailure) {
+  RuleDatabase database;
+  database.IngestText(Request(18_GiB) + "trainer-0 exited with code 137\n");
+  EXPECT_THAT(database.Findings("host_oom"), IsEmpty());
+}
+
 }  // namespace
 }  // namespace oomdb::queries
