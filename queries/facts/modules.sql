@@ -37,8 +37,8 @@ SELECT m.module_id, m.capture_id, m.program_id, m.name, m.fingerprint, m.platfor
   p.instruction_count, p.remat_instruction_count, p.parameter_count, p.parameter_bytes,
   p.donated_parameter_count, p.donated_bytes, p.output_bytes, p.constant_bytes, p.temp_bytes,
   p.thread_local_bytes, p.plan_bytes, p.heap_peak_bytes, p.peak_bytes, m.execution_count, m.plan_id,
-  p.remat_compute_count, p.shape_signature, p.num_partitions, p.replica_count, bf.content AS block_function,
-  bs.content AS block_file, p.block_line, bc.content AS block_caller
+  p.remat_compute_count, p.shape_signature, p.num_partitions, p.replica_count,
+  bf.content AS block_function, bs.content AS block_file, p.block_line, bc.content AS block_caller
 FROM stored_modules m
 LEFT JOIN stored_plans p ON p.plan_id = m.plan_id
 LEFT JOIN strings bf ON bf.string_id = p.block_function_id
