@@ -6,7 +6,7 @@
 --     enough|XLA_PYTHON_CLIENT_MEM_FRACTION={fraction_percent:x})
 --   donate: donate the state: jax.jit(step, donate_argnums=...) for the arguments that the step
 --     returns updated
---   checkpoint: jax.checkpoint on (has_block?{block}, called|the block) at {block_line}: its
+--   checkpoint: jax.checkpoint on (has_block?{block}, called|the block)[ at {block_line}]: its
 --     activations are computed again in the backward pass
 --   micro_batch: split the batch into {batch_parts:n} micro-batches and accumulate the gradients
 --   fused_attention: fused attention; then check that {square_shape} is gone from the plan
@@ -21,21 +21,21 @@
 --   shorter_sequence: half the sequence: sequence by sequence buffers fall to a quarter, the others
 --     to half
 --   donate+checkpoint: donate the state (donate_argnums), and jax.checkpoint on (has_block?{block},
---     called|the block) at {block_line}
+--     called|the block)[ at {block_line}]
 --   donate+micro_batch: donate the state (donate_argnums), and split the batch into {batch_parts:n}
 --     micro-batches
 --   donate+fused_attention: donate the state (donate_argnums), and fused attention for
 --     {square_shape}
 --   donate+chunk_logits: donate the state (donate_argnums), and compute the loss in
 --     {logits_parts:n} chunks of the tokens
---   checkpoint+micro_batch: jax.checkpoint on (has_block?{block}, called|the block) at
---     {block_line}, and split the batch into {rest_parts:n} micro-batches
---   checkpoint+chunk_logits: jax.checkpoint on (has_block?{block}, called|the block) at
---     {block_line}, and compute the loss in {logits_parts:n} chunks of the tokens
+--   checkpoint+micro_batch: jax.checkpoint on (has_block?{block}, called|the block)[ at
+--     {block_line}], and split the batch into {rest_parts:n} micro-batches
+--   checkpoint+chunk_logits: jax.checkpoint on (has_block?{block}, called|the block)[ at
+--     {block_line}], and compute the loss in {logits_parts:n} chunks of the tokens
 --   micro_batch+shard_parameters: split the batch into {batch_parts:n} micro-batches, and shard
 --     parameters, gradients and state (FSDP) over {state_parts:n} devices
---   checkpoint+shard_parameters: jax.checkpoint on (has_block?{block}, called|the block) at
---     {block_line}, and shard parameters, gradients and state (FSDP) over {state_parts:n} devices
+--   checkpoint+shard_parameters: jax.checkpoint on (has_block?{block}, called|the block)[ at
+--     {block_line}], and shard parameters, gradients and state (FSDP) over {state_parts:n} devices
 -- words cost by remedy:
 --   raise_memory_fraction: less memory for libraries and other processes on the device
 --   donate: none; the saving is an upper bound
@@ -97,7 +97,7 @@ needs AS (
     p.plan_bytes + p.others_bytes AS total_bytes,
     p.capacity_bytes,
     p.memory_bytes,
-    CASE WHEN p.block_line IS NOT NULL THEN p.stack_bytes + p.block_bytes END AS checkpoint_bytes,
+    p.stack_bytes + p.block_bytes AS checkpoint_bytes,
     p.block_bytes,
     p.forward_bytes,
     p.platform,

@@ -16,7 +16,8 @@
 --   saving_bytes: what it saves at most (bytes); NULL when that can't be told
 --   needs_bytes: what is needed then (bytes); NULL when that can't be told
 --   fits: 1 when that is within the capacity, 0 when not; NULL when it can't be told
---   likely: 1 when needs_bytes is within the capacity, 0 when not: what to expect where fits is NULL
+--   likely: 1 when needs_bytes is within the capacity, 0 when not: what to expect where fits is
+--     NULL
 --   cost: what it costs
 --   changes_results: 0 or 1
 CREATE VIEW oom_remedies AS

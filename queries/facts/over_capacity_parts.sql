@@ -73,8 +73,8 @@ WHERE p.memory_space = 0
   AND (p.class IN ('parameter', 'constant') OR (p.class = 'temp' AND f.heap_peak_bytes IS NULL))
 UNION ALL
 SELECT
-  f.capture_id, f.device_id, f.module_id, 'output', o.role, o.shape, NULL, NULL, NULL, NULL, o.bytes,
-  0, 0, NULL, NULL, NULL, NULL
+  f.capture_id, f.device_id, f.module_id, 'output', o.role, o.shape, NULL, NULL, NULL, NULL,
+  o.bytes, 0, 0, NULL, NULL, NULL, NULL
 FROM found f
 JOIN module_outputs o ON o.module_id = f.module_id
 WHERE o.memory_space = 0 AND o.aliased = 0;
