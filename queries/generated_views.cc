@@ -301,8 +301,8 @@ ordered AS (
     e.*,
     ROW_NUMBER() OVER (
       PARTITION BY e.incident_id
-      ORDER BY e.explained, e.level DESC NULLS LAST, e.rule_rank, e.capture_id,
-        e.device NULLS FIRST, e.finding_id
+      ORDER BY e.explained NULLS FIRST, e.level DESC NULLS LAST, e.rule_rank NULLS FIRST,
+        e.capture_id, e.device NULLS FIRST, e.finding_id NULLS FIRST
     ) AS place
   FROM explained e
 ),

@@ -109,14 +109,15 @@ needs AS (
     p.square_shape,
     p.logits_bytes,
     p.vocabulary,
-    p.logits_bytes - CAST((p.logits_bytes - p.logits_bytes % g.logits_parts) / g.logits_parts
+    p.logits_bytes - CAST((p.logits_bytes - p.logits_bytes % NULLIF(g.logits_parts, 0))
+      / NULLIF(g.logits_parts, 0)
       AS BIGINT)
       -- Chunks of the loss accumulate the gradient of the weights that make the logits.
       - COALESCE((SELECT MAX(a.bytes)
         FROM plan_allocations a
         WHERE a.module_id = p.module_id AND a.class = 'parameter' AND a.forward_read = 1
-          AND (a.shape LIKE '%[' || CAST(p.vocabulary AS VARCHAR(20)) || ',%'
-            OR a.shape LIKE '%,' || CAST(p.vocabulary AS VARCHAR(20)) || ']')), 0)
+          AND (LOWER(a.shape) LIKE '%[' || CAST(p.vocabulary AS VARCHAR(20)) || ',%'
+            OR LOWER(a.shape) LIKE '%,' || CAST(p.vocabulary AS VARCHAR(20)) || ']')), 0)
       AS logits_saving,
     g.logits_parts,
     p.vmap_bytes,
@@ -151,19 +152,22 @@ tried AS (
     n.*,
     w.parts,
     CASE WHEN w.parts <= (SELECT t.setting FROM settings t WHERE t.name = 'micro_batches_max') THEN
-      n.batch_bytes - CAST((n.batch_bytes - n.batch_bytes % w.parts) / w.parts AS BIGINT)
+      n.batch_bytes - CAST((n.batch_bytes - n.batch_bytes % NULLIF(w.parts, 0))
+        / NULLIF(w.parts, 0) AS BIGINT)
         - n.accumulator_bytes
     END AS batch_saving,
     CASE WHEN w.parts <= (SELECT t.setting FROM settings t WHERE t.name = 'micro_batches_max') THEN
       n.batch_bytes - CAST((n.batch_bytes - n.checkpoint_bytes
-        - (n.batch_bytes - n.checkpoint_bytes) % w.parts) / w.parts AS BIGINT)
+        - (n.batch_bytes - n.checkpoint_bytes) % NULLIF(w.parts, 0)) / NULLIF(w.parts, 0) AS BIGINT)
         - n.accumulator_bytes
     END AS rest_saving,
     CASE WHEN w.parts <= (SELECT t.setting FROM settings t WHERE t.name = 'micro_batches_max') THEN
-      n.vmap_bytes - CAST((n.vmap_bytes - n.vmap_bytes % w.parts) / w.parts AS BIGINT)
+      n.vmap_bytes - CAST((n.vmap_bytes - n.vmap_bytes % NULLIF(w.parts, 0))
+        / NULLIF(w.parts, 0) AS BIGINT)
     END AS vmap_saving,
     CASE WHEN w.parts <= (SELECT t.setting FROM settings t WHERE t.name = 'shards_max') THEN
-      n.state_bytes - CAST((n.state_bytes - n.state_bytes % w.parts) / w.parts AS BIGINT)
+      n.state_bytes - CAST((n.state_bytes - n.state_bytes % NULLIF(w.parts, 0))
+        / NULLIF(w.parts, 0) AS BIGINT)
     END AS state_saving
   FROM needs n
   CROSS JOIN powers w
@@ -171,8 +175,9 @@ tried AS (
 enough AS (
   SELECT
     t.*,
-    CAST((100 * t.capacity_bytes - 100 * t.capacity_bytes % (100 + t.schedule_percent))
-      / (100 + t.schedule_percent) AS BIGINT) AS sure_bytes
+    CAST((100 * t.capacity_bytes
+        - 100 * t.capacity_bytes % NULLIF(100 + t.schedule_percent, 0))
+      / NULLIF(100 + t.schedule_percent, 0) AS BIGINT) AS sure_bytes
   FROM tried t
 ),
 split AS (
@@ -290,13 +295,13 @@ sized AS (
     -- What of the saving is not sure: of donation what lives in the results' memory; of blocks all,
     -- where the compiler is not known and may be one that undoes it; of types all, since the
     -- compiler chooses where it converts; and a kernel of a TPU keeps statistics as long as a tile.
-    CASE WHEN r.remedy LIKE 'donate%' THEN z.donation_bytes - z.donation_sure_bytes ELSE 0 END
+    CASE WHEN LOWER(r.remedy) LIKE 'donate%' THEN z.donation_bytes - z.donation_sure_bytes ELSE 0 END
       + CASE
-        WHEN r.remedy LIKE '%checkpoint%' AND z.platform IS NULL THEN z.block_bytes
+        WHEN LOWER(r.remedy) LIKE '%checkpoint%' AND z.platform IS NULL THEN z.block_bytes
         ELSE 0
       END
       + CASE
-        WHEN r.remedy LIKE '%fused_attention' AND COALESCE(z.platform, 'tpu') = 'tpu'
+        WHEN LOWER(r.remedy) LIKE '%fused_attention' AND COALESCE(z.platform, 'tpu') = 'tpu'
           THEN z.square_bytes
         ELSE 0
       END
@@ -307,12 +312,12 @@ sized AS (
       END AS unsure_bytes,
     -- What may be saved beyond it: recomputing may free other values of the forward pass too.
     CASE
-      WHEN r.remedy LIKE '%checkpoint%' AND z.forward_bytes > z.checkpoint_bytes
+      WHEN LOWER(r.remedy) LIKE '%checkpoint%' AND z.forward_bytes > z.checkpoint_bytes
         THEN z.forward_bytes - z.checkpoint_bytes
       ELSE 0
     END AS more_bytes,
     CASE
-      WHEN r.remedy LIKE 'donate%' THEN z.donation_bytes - z.donation_likely_bytes
+      WHEN LOWER(r.remedy) LIKE 'donate%' THEN z.donation_bytes - z.donation_likely_bytes
       ELSE 0
     END AS unlikely_bytes
   FROM chosen z

@@ -90,7 +90,8 @@ LEFT JOIN effective_capacity p
 LEFT JOIN settings k
   ON k.name = 'device_bytes_' || CASE
     WHEN m.platform = 'cpu' THEN NULL
-    WHEN m.target IN (SELECT SUBSTR(s.name, 14) FROM settings s WHERE s.name LIKE 'device_bytes_%')
+    WHEN m.target
+      IN (SELECT SUBSTR(s.name, 14) FROM settings s WHERE LOWER(s.name) LIKE 'device_bytes_%')
       THEN m.target
     ELSE COALESCE(m.platform, 'any')
   END;

@@ -24,7 +24,8 @@ WITH stated AS (
     CASE
       WHEN COALESCE(o.memory_space, 'hbm') IN ('hbm', 'gpu')
         AND LOWER(COALESCE(o.error_code, '')) NOT LIKE 'e1%'
-        AND COALESCE(o.form, '') NOT IN (SELECT k.form FROM oom_kinds k WHERE k.stage = 'compile') THEN 1
+        AND COALESCE(o.form, '') NOT
+          IN (SELECT k.form FROM oom_kinds k WHERE k.stage = 'compile') THEN 1
       ELSE 0
     END AS at_run_time,
     o.requested_bytes,

@@ -23,14 +23,16 @@ WITH named AS (
 SELECT
   n.oom_event_id,
   CASE
-    WHEN n.memory_space = 'vmem' AND n.words LIKE '%on stack for%'
-      AND n.words NOT LIKE '%custom-call%' AND n.words NOT LIKE '%custom_call%'
-      AND COALESCE(n.op_name, '') NOT LIKE '%pallas_call%'
+    WHEN n.memory_space = 'vmem' AND LOWER(n.words) LIKE '%on stack for%'
+      AND LOWER(n.words) NOT LIKE '%custom-call%' AND LOWER(n.words) NOT LIKE '%custom_call%'
+      AND LOWER(COALESCE(n.op_name, '')) NOT LIKE '%pallas_call%'
       -- A function of Python's has no hyphen in its name.
-      AND (n.label LIKE '%-%' OR n.label LIKE 'fusion%' OR n.label LIKE '%fusion.%')
+      AND (LOWER(n.label) LIKE '%-%' OR LOWER(n.label) LIKE 'fusion%'
+        OR LOWER(n.label) LIKE '%fusion.%')
       THEN 'own'
     WHEN n.memory_space IN ('vmem', 'smem', 'gpu_shared') THEN n.memory_space
     ELSE 'other'
   END AS kernel_memory,
-  CASE WHEN n.label LIKE '%spill%' OR n.words LIKE '%spill slots%' THEN 1 ELSE 0 END AS spills
+  CASE WHEN LOWER(n.label) LIKE '%spill%' OR LOWER(n.words) LIKE '%spill slots%'
+    THEN 1 ELSE 0 END AS spills
 FROM named n;

@@ -46,7 +46,7 @@ SELECT
     PARTITION BY f.oom_event_id
     ORDER BY
       COALESCE(l.fits, l.likely, 0) DESC,
-      l.leads DESC,
+      l.leads DESC NULLS LAST,
       l.part,
       k.effort NULLS LAST,
       l.saving_bytes DESC NULLS LAST,

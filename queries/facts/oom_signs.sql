@@ -122,27 +122,31 @@ SELECT
   CASE
     WHEN f.kind = 'gpu_autotuning_failed' THEN 'autotuning'
     WHEN f.kind <> 'gpu_driver_out_of_memory' THEN NULL
-    WHEN f.words LIKE '%nccl%' OR f.words LIKE '%rccl%' THEN 'nccl'
-    WHEN f.words LIKE '%graph%' OR f.words LIKE '%command buffer%' THEN 'graph'
-    WHEN f.words LIKE '%cubin%' OR f.words LIKE '%load%module%' OR f.words LIKE '%hsaco%'
-      OR f.words LIKE '%moduleload%' OR f.words LIKE '%load ptx%' THEN 'code'
-    WHEN f.words LIKE '%cudnn%' OR f.words LIKE '%miopen%' THEN 'cudnn'
-    WHEN f.words LIKE '%cublas%' OR f.words LIKE '%rocblas%' OR f.words LIKE '%hipblas%'
+    WHEN LOWER(f.words) LIKE '%nccl%' OR LOWER(f.words) LIKE '%rccl%' THEN 'nccl'
+    WHEN LOWER(f.words) LIKE '%graph%' OR LOWER(f.words) LIKE '%command buffer%' THEN 'graph'
+    WHEN LOWER(f.words) LIKE '%cubin%' OR LOWER(f.words) LIKE '%load%module%'
+      OR LOWER(f.words) LIKE '%hsaco%'
+      OR LOWER(f.words) LIKE '%moduleload%' OR LOWER(f.words) LIKE '%load ptx%' THEN 'code'
+    WHEN LOWER(f.words) LIKE '%cudnn%' OR LOWER(f.words) LIKE '%miopen%' THEN 'cudnn'
+    WHEN LOWER(f.words) LIKE '%cublas%' OR LOWER(f.words) LIKE '%rocblas%'
+      OR LOWER(f.words) LIKE '%hipblas%'
       THEN 'cublas'
-    WHEN f.words LIKE '%solver%' OR f.words LIKE '%cufft%' OR f.words LIKE '%cusparse%'
+    WHEN LOWER(f.words) LIKE '%solver%' OR LOWER(f.words) LIKE '%cufft%'
+      OR LOWER(f.words) LIKE '%cusparse%'
       THEN 'solver'
-    WHEN f.words LIKE '%launch%' THEN 'kernel'
+    WHEN LOWER(f.words) LIKE '%launch%' THEN 'kernel'
     ELSE 'driver'
   END AS library,
   CASE
-    WHEN f.kind = 'cuda_async_request_failed' OR f.pool LIKE 'gpu_async%' THEN 1
+    WHEN f.kind = 'cuda_async_request_failed' OR LOWER(f.pool) LIKE 'gpu_async%' THEN 1
     ELSE 0
   END AS async_pool,
   CASE WHEN f.kind = 'tpu_program_load_failed' THEN 1 ELSE 0 END AS program_load,
   CASE
     WHEN e.capture_id IS NOT NULL THEN 1
-    WHEN f.program LIKE '%decode%' OR f.program LIKE '%prefill%' OR f.program LIKE '%kv_cache%'
-      OR f.program LIKE '%execute_model%' THEN 1
+    WHEN LOWER(f.program) LIKE '%decode%' OR LOWER(f.program) LIKE '%prefill%'
+      OR LOWER(f.program) LIKE '%kv_cache%'
+      OR LOWER(f.program) LIKE '%execute_model%' THEN 1
     ELSE 0
   END AS serving,
   CASE
@@ -173,7 +177,8 @@ SELECT
   f.peak_bytes,
   CASE
     WHEN COALESCE(f.memory_space, '') <> 'host' THEN NULL
-    WHEN LOWER(f.kind) LIKE 'bfc%' OR f.words LIKE '%out of host memory%' OR f.pool LIKE '%bfc%'
+    WHEN LOWER(f.kind) LIKE 'bfc%' OR LOWER(f.words) LIKE '%out of host memory%'
+      OR LOWER(f.pool) LIKE '%bfc%'
       THEN 'pinned'
     WHEN f.kind = 'pinned_host_request_failed' THEN 'driver'
     WHEN f.kind = 'numpy_allocation_failed' THEN 'array'

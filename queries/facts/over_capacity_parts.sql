@@ -59,8 +59,8 @@ SELECT
   CASE
     WHEN p.forward_read = 1 AND (p.aliased_output = 1 OR r.shape IS NOT NULL) THEN
       CASE
-        WHEN p.shape LIKE 'bf16[%' OR p.shape LIKE 'f16[%' THEN 2 * p.bytes
-        WHEN p.shape LIKE 'f32[%' THEN p.bytes
+        WHEN LOWER(p.shape) LIKE 'bf16[%' OR LOWER(p.shape) LIKE 'f16[%' THEN 2 * p.bytes
+        WHEN LOWER(p.shape) LIKE 'f32[%' THEN p.bytes
         ELSE 0
       END
     ELSE 0

@@ -72,7 +72,7 @@ WITH sizes AS (
     p.repeat_count,
     p.score_length,
     p.vocabulary_length,
-    CASE WHEN p.op_name LIKE '%vmap(%' THEN 1 ELSE 0 END AS mapped,
+    CASE WHEN LOWER(p.op_name) LIKE '%vmap(%' THEN 1 ELSE 0 END AS mapped,
     COUNT(*) AS buffers,
     SUM(p.accumulator_bytes) AS accumulator_bytes,
     SUM(p.bytes) AS bytes
@@ -80,7 +80,7 @@ WITH sizes AS (
   GROUP BY
     p.device_id, p.module_id, p.kind, p.role, p.shape, p.bytes, p.is_state, p.stack,
     p.repeat_count, p.score_length, p.vocabulary_length,
-    CASE WHEN p.op_name LIKE '%vmap(%' THEN 1 ELSE 0 END
+    CASE WHEN LOWER(p.op_name) LIKE '%vmap(%' THEN 1 ELSE 0 END
 ),
 shaped AS (
   SELECT
@@ -177,7 +177,8 @@ peaks AS (
       AS BIGINT) AS stack_bytes,
     CAST(SUM(CASE
       WHEN o.role = 'forward' AND o.stack IS NULL AND o.repeats >= 2
-        THEN o.bytes - (o.bytes - o.bytes % o.repeats) / o.repeats
+        THEN o.bytes
+          - CAST((o.bytes - o.bytes % NULLIF(o.repeats, 0)) / NULLIF(o.repeats, 0) AS BIGINT)
       ELSE 0
     END) AS BIGINT) AS block_bytes,
     CAST(SUM(CASE WHEN o.vocabulary_length IS NOT NULL THEN o.bytes ELSE 0 END)

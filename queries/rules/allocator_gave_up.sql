@@ -20,8 +20,8 @@
 --   {free_bytes:bytes} were free: the largest block was {largest_free_bytes:bytes}|[ with
 --   {in_use_bytes:bytes} of its {capacity_bytes:bytes} in use])|waited {longest_ns:ns} for
 --   [{bytes:bytes} of ]{operation}, which it then got)
--- detail: (gave_up?Nothing was allocated while {operation} ran for {longest_ns:ns}, and an allocator
---   waits about that long before it gives up (inferred).[ {free_bytes:bytes} of
+-- detail: (gave_up?Nothing was allocated while {operation} ran for {longest_ns:ns}, and an
+--   allocator waits about that long before it gives up (inferred).[ {free_bytes:bytes} of
 --   {capacity_bytes:bytes} were free (measured)][, the largest block
 --   {largest_free_bytes:bytes}.]|It got its memory after others had freed theirs; every wait is
 --   lost time (inferred).)(many? It happened {times:n} times.)
@@ -168,7 +168,8 @@ sized AS (
     ROW_NUMBER() OVER (
       PARTITION BY k.capture_id, k.device_id
       ORDER BY k.gave_up DESC NULLS LAST, k.wait_ns DESC NULLS LAST,
-        k.largest_free_bytes NULLS LAST, k.start_ns, k.allocator_id, k.thread_id
+        k.largest_free_bytes NULLS LAST, k.start_ns, k.allocator_id,
+        k.thread_id NULLS FIRST
     ) AS place,
     COUNT(*) OVER (PARTITION BY k.capture_id, k.allocator_id, k.gave_up) AS times
   FROM known k

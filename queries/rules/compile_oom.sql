@@ -13,7 +13,8 @@
 -- empty without: oom_events
 -- how to read: The branches are those of XLA's triage of error E1000: SparseCores or TensorCores, a
 --   size that can't be meant, arguments that don't fit, one allocation above half of the memory (a
---   value of the gradient, or one that should not exist whole), or many that add up. Numbers are as exact as the error log prints them.
+--   value of the gradient, or one that should not exist whole), or many that add up. Numbers are as
+--   exact as the error log prints them.
 -- next: oomdb query --db oom.db "SELECT label, bytes, count FROM finding_items WHERE finding_id
 --   LIKE 'compile_oom%'"
 -- words because by branch:
@@ -26,8 +27,8 @@
 --   padding: (listed?{first_padding_bytes:bytes} of the {first_bytes:bytes} in the largest buffers
 --     are padding to the tile.|{temp_padding_bytes:bytes} of the {temp_bytes:bytes} of temps are
 --     padding to the tile.)
---   activation: A single value of the gradient takes {allocation_bytes:bytes}, more than half of the
---     memory: what the forward pass keeps for the backward pass grows with batch and sequence.
+--   activation: A single value of the gradient takes {allocation_bytes:bytes}, more than half of
+--     the memory: what the forward pass keeps for the backward pass grows with batch and sequence.
 --   one_allocation: A single allocation of {allocation_bytes:bytes} takes more than half of the
 --     memory: almost always a wrong mesh shape, a missing sharding annotation, or a value that
 --     should not exist whole.
@@ -65,8 +66,8 @@
 --   temp_padding_bytes: of these padding (bytes)
 --   largest: the three largest groups of buffers; NULL when none is known
 --   remarks: what the compiler remarked on the way
---   matched_by: how the module was found: name and size, name, size, shapes or failure; NULL without
---     one
+--   matched_by: how the module was found: name and size, name, size, shapes or failure; NULL
+--     without one
 --   listed: 1 when the buffers that the error log lists show the padding, else 0
 --   failed: 1 when the error log says that it failed, else 0
 --   nameless: 1 when the module has no name, else 0

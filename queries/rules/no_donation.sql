@@ -22,8 +22,9 @@
 --   {pairs:n} more could be: the step returns a result of their shape and type that looks like
 --   updated state (inferred): {bytes:bytes} at most, {plan_percent:%} of the plan of
 --   {plan_bytes:bytes} (read).[ A loop reads {read_bytes:bytes} of that while it writes the result,
---   so that donating it saves nothing: carry it through the loop and update it in place.](would_fit? An execution failed before launch (measured); with
---   donation it would fit (inferred).)(not_enough? An execution failed before launch (measured);
+--   so that donating it saves nothing: carry it through the loop and update it in
+--   place.](would_fit? An execution failed before launch (measured); with donation it would fit
+--   (inferred).)(not_enough? An execution failed before launch (measured);
 --   donation alone would not make it fit (inferred).)
 -- quiet: donation complete ({donated_parameter_count:n} of {parameter_count:n} parameters)
 -- columns:

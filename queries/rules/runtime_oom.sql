@@ -119,8 +119,8 @@
 --   chunk_each_bytes: bytes of one of them (bytes)
 --   largest: the three largest groups of buffers; NULL when none is known
 --   remarks: what the compiler remarked on the way
---   matched_by: how the module was found: name and size, name, size, shapes or failure; NULL without
---     one
+--   matched_by: how the module was found: name and size, name, size, shapes or failure; NULL
+--     without one
 --   failed: 1 when the error log says that it failed, else 0
 --   nameless: 1 when the module has no name, else 0
 --   poolless: 1 when the allocator has no name, else 0

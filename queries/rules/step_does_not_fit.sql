@@ -100,7 +100,8 @@ SELECT
   f.*,
   ROW_NUMBER() OVER (
     PARTITION BY f.module_id, f.device_id ORDER BY
-      COALESCE(f.fits, f.likely) DESC, f.likely DESC, f.preference
+      COALESCE(f.fits, f.likely, -1) DESC NULLS LAST,
+      COALESCE(f.likely, -1) DESC NULLS LAST, f.preference
   ) AS position,
   'inferred' AS evidence
 FROM fit_remedies f;
