@@ -53,16 +53,15 @@ class HeadSection : ReportPage {
       Told(render::PadLeft("but", indent), beside->title_text, "", render::Style::kYellow);
   }
 
-  // A word, and beside it a text of as many lines as it takes. `right` stands at the right margin of
-  // a single line, else it ends the text.
+  // A word, and beside it a text of as many lines as it takes. `right`, which the details say too,
+  // stands at the right margin of a single line.
   void Told(const std::string& word, const std::string& text, const std::string& right,
             std::optional<render::Style> style) {
     const size_t indent = word.size() + 2;
     const std::string safe = render::Safe(text);
     const bool beside =
         !right.empty() && indent + render::DisplayWidth(safe) + 2 + right.size() <= width_;
-    const std::vector<std::string> lines =
-        render::Wrap(right.empty() || beside ? safe : safe + ", " + right, width_ - indent);
+    const std::vector<std::string> lines = render::Wrap(safe, width_ - indent);
     for (size_t i = 0; i < lines.size(); ++i) {
       Spread((i == 0 ? word + "  " : std::string(indent, ' ')) + lines[i], beside ? right : "",
              style);

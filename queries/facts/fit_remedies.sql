@@ -295,7 +295,8 @@ sized AS (
     -- What of the saving is not sure: of donation what lives in the results' memory; of blocks all,
     -- where the compiler is not known and may be one that undoes it; of types all, since the
     -- compiler chooses where it converts; and a kernel of a TPU keeps statistics as long as a tile.
-    CASE WHEN LOWER(r.remedy) LIKE 'donate%' THEN z.donation_bytes - z.donation_sure_bytes ELSE 0 END
+    CASE WHEN LOWER(r.remedy) LIKE 'donate%' THEN z.donation_bytes - z.donation_sure_bytes
+        ELSE 0 END
       + CASE
         WHEN LOWER(r.remedy) LIKE '%checkpoint%' AND z.platform IS NULL THEN z.block_bytes
         ELSE 0

@@ -108,4 +108,5 @@ SELECT
   CASE WHEN f.needed_bytes IS NULL THEN 1 ELSE 0 END AS unlimited
 FROM oom_failures f
 JOIN oom_kernels k ON k.oom_event_id = f.oom_event_id
-JOIN choices x ON x.kernel_memory = CASE WHEN k.spills = 1 THEN 'spill' ELSE k.kernel_memory END;
+JOIN choices x ON x.kernel_memory = CASE WHEN k.spills = 1 THEN 'spill' ELSE k.kernel_memory END
+WHERE f.stage = 'chip';
