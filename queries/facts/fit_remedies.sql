@@ -345,11 +345,15 @@ alone AS (
   FROM sized s
   WHERE s.saving_bytes > 0 OR (s.remedy = 'raise_memory_fraction' AND s.pool_helps = 1)
 ),
--- Both halves of a pair must save something, and no single one be enough.
+-- Both halves of a pair must save something, and no single one be enough: more devices may not be
+-- at hand, and other results not be wanted.
 paired AS (
   SELECT
     a.*,
-    MAX(a.single * a.likely) OVER (PARTITION BY a.module_id, a.device_id) AS any_enough,
+    MAX(CASE
+      WHEN a.remedy = 'shard_parameters' OR a.changes_results = 1 THEN 0
+      ELSE a.single * a.likely
+    END) OVER (PARTITION BY a.module_id, a.device_id) AS any_enough,
     MAX(CASE WHEN a.remedy = 'donate' THEN 1 ELSE 0 END) OVER (
       PARTITION BY a.module_id, a.device_id) AS has_donate,
     MAX(CASE WHEN a.remedy = 'checkpoint' THEN 1 ELSE 0 END) OVER (

@@ -130,6 +130,10 @@ WHERE (j.rise_count >= (SELECT t.setting FROM settings t WHERE t.name = 'growth_
     <= (SELECT t.setting FROM settings t WHERE t.name = 'growth_stopped_percent') * j.distance
   -- What these executions allocated is what rises. A ring that fills with what is made elsewhere,
   -- or from other sizes, keeps nothing of its own.
+  -- Where hardly any allocation is recorded for what stays, events were lost: that tells nothing.
   AND (j.kept_bytes IS NULL
     OR 100 * j.kept_bytes
-      >= (SELECT t.setting FROM settings t WHERE t.name = 'growth_kept_percent') * j.rise_sum);
+      >= (SELECT t.setting FROM settings t WHERE t.name = 'growth_kept_percent') * j.rise_sum
+    OR 100 * m.survivor_bytes
+      < (SELECT t.setting FROM settings t WHERE t.name = 'growth_kept_percent')
+        * m.floor_rise_bytes);

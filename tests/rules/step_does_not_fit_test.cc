@@ -155,6 +155,7 @@ TEST(StepDoesNotFitTest, AValueOfTheBatchsShapeShrinksWithIt) {
 
 TEST(StepDoesNotFitTest, WhatIsNotEnoughAloneIsOfferedInPairs) {
   // 300 MiB of state that is not donated, and 400 MiB of activations: 512 MiB need both.
+  // Sharding over more devices would be enough alone, where there are more.
   HloBuilder hlo("jit_step");
   for (int leaf = 0; leaf < 3; ++leaf) {
     hlo.Parameter(100_MiB);
@@ -169,7 +170,9 @@ TEST(StepDoesNotFitTest, WhatIsNotEnoughAloneIsOfferedInPairs) {
   EXPECT_EQ(remedies.at("donate").fits, 0);
   EXPECT_EQ(remedies.at("checkpoint").likely, 0);
   ASSERT_TRUE(remedies.contains("donate+checkpoint"));
-  EXPECT_EQ(remedies.at("donate+checkpoint").needs_bytes, 400_MiB);
+  // The tuple of the results stays.
+  EXPECT_NEAR(static_cast<double>(*remedies.at("donate+checkpoint").needs_bytes), 400.0 * 1_MiB,
+              64);
   EXPECT_EQ(remedies.at("donate+checkpoint").likely, 1);
 }
 
