@@ -21,11 +21,10 @@
 --   evidence: read
 --   stage: compile, run, host or chip
 --   branch: for compile: sparse_core, absurd, arguments, padding, activation, one_allocation,
---     accumulated,
---     unlisted; for run: outside_pool, fragmentation, absurd, ungrown, remat_contradicted,
---     equal_chunks, eager, full_chip, program_load, victim, second_copy, outputs, temps, shortage,
---     unlisted; for host: fragmentation, absurd, pinned, driver, array, killed, cpu, machine; for
---     chip: the memory space
+--     accumulated, unlisted; for run: engine_start, engine_cache, outside_pool, fragmentation,
+--     absurd, ungrown, remat_contradicted, equal_chunks, eager, full_chip, program_load, victim,
+--     second_copy, outputs, temps, shortage, unlisted; for host: fragmentation, absurd, pinned,
+--     driver, array, killed, cpu, machine; for chip: the memory space
 --   kind: which message it is (oom_kinds)
 --   memory_space: as the error log says
 --   allocator: the allocator's name
@@ -251,6 +250,8 @@ SELECT
       END
     ELSE
       CASE
+        WHEN c.kind = 'serving_memory_short' THEN
+          CASE WHEN LOWER(c.message) LIKE '%on startup%' THEN 'engine_start' ELSE 'engine_cache' END
         WHEN c.outside_pool = 1 THEN 'outside_pool'
         WHEN c.requested_bytes <= c.pool_free_bytes
           AND c.requested_bytes > COALESCE(c.largest_free_bytes, 0) THEN 'fragmentation'

@@ -10,6 +10,10 @@
 --   serving_utilization: lower the serving engine's memory utilization (gpu_memory_utilization)[ by
 --     at least {lower_percent:n} per cent], so that its key-value cache leaves room for the
 --     programs[: {missing_bytes:bytes} are missing]
+--   serving_start: free the device of other processes, or lower the serving engine's memory
+--     utilization (gpu_memory_utilization)[ by at least {lower_percent:n} per cent]
+--   serving_cache: shorter sequences (max_model_len), or a higher memory utilization of the serving
+--     engine (gpu_memory_utilization, mem-fraction-static), if the device has room beside it
 --   raise_memory_fraction: XLA_PYTHON_CLIENT_MEM_FRACTION={raised_percent:x}: the device has
 --     {device_bytes:bytes}
 --   raise_memory_fraction_unset: remove XLA_PYTHON_CLIENT_MEM_FRACTION: three quarters of the
@@ -68,6 +72,8 @@
 --   lower_memory_fraction: less memory for arrays
 --   disable_command_buffers: a little time for every launch
 --   serving_utilization: a smaller key-value cache: fewer tokens at once
+--   serving_start: a smaller key-value cache: fewer tokens at once
+--   serving_cache: a shorter context
 --   raise_memory_fraction: less memory for libraries and other processes on the device
 --   raise_memory_fraction_unset: less memory for libraries and other processes on the device
 --   shard_on_load: a sharding for every array
@@ -249,6 +255,8 @@ leading AS (
   SELECT 'absurd' AS branch, 'check_shapes' AS remedy
   UNION ALL SELECT 'outside_pool', 'lower_memory_fraction'
   UNION ALL SELECT 'outside_pool', 'disable_command_buffers'
+  UNION ALL SELECT 'engine_start', 'serving_utilization'
+  UNION ALL SELECT 'engine_cache', 'serving_utilization'
   UNION ALL SELECT 'ungrown', 'find_holder'
   UNION ALL SELECT 'remat_contradicted', 'report_to_xla'
   UNION ALL SELECT 'equal_chunks', 'release'
@@ -278,11 +286,13 @@ sized AS (
       ELSE 0
     END AS leads,
     CASE
+      WHEN k.branch = 'engine_start' AND r.remedy = 'serving_utilization' THEN 'serving_start'
+      WHEN k.branch = 'engine_cache' AND r.remedy = 'serving_utilization' THEN 'serving_cache'
       WHEN r.remedy = 'donate' AND k.branch = 'second_copy' THEN 'donate_copy'
       WHEN r.remedy = 'narrower_dtype' AND k.wide_bytes > 0 THEN 'narrower_dtype_wide'
       WHEN r.remedy = 'raise_memory_fraction' AND k.wanted_percent <= k.default_percent
         THEN 'raise_memory_fraction_unset'
-      WHEN r.remedy = 'find_holder' AND k.branch IN ('outside_pool', 'ungrown')
+      WHEN r.remedy = 'find_holder' AND k.branch IN ('outside_pool', 'ungrown', 'engine_start')
         THEN 'find_holder_device'
       ELSE r.remedy
     END AS choice,
@@ -379,8 +389,8 @@ WHERE (z.branch <> 'absurd' OR z.remedy = 'check_shapes') AND (z.leads = 1
   OR (z.remedy = 'inside_jit' AND z.eager = 1 AND z.is_large_request = 1)
   OR (z.remedy = 'release' AND z.branch IN ('second_copy', 'eager', 'program_load'))
   OR (z.remedy = 'find_holder' AND z.stage = 'run' AND z.branch IN (
-    'victim', 'shortage', 'unlisted', 'equal_chunks', 'second_copy', 'eager', 'full_chip',
-    'program_load', 'outside_pool'))
+    'engine_start', 'victim', 'shortage', 'unlisted', 'equal_chunks', 'second_copy', 'eager',
+    'full_chip', 'program_load', 'outside_pool'))
   OR (z.remedy = 'smaller_batch' AND z.branch IN (
     'accumulated', 'activation', 'one_allocation', 'temps'))
   OR (z.remedy = 'smaller_batch' AND z.stage = 'compile' AND z.branch = 'unlisted')

@@ -2,8 +2,8 @@
 -- title: What remedies ask for, from a setting to other results: the order in which to try them
 -- columns:
 --   remedy: its key (remedy_kinds)
---   effort: 1 a setting, 2 a change of the program, 3 it computes more, 4 it takes longer, 5 results
---     change, 6 it only tells more, 7 a search, 8 a last resort
+--   effort: 1 a setting, 2 a change of the program, 3 it computes more, 4 it takes longer, 5
+--     results change, 6 it only tells more, 7 a search, 8 a last resort
 CREATE VIEW remedy_efforts AS
 SELECT 'async_allocator' AS remedy, 1 AS effort
 UNION ALL SELECT 'raise_memory_fraction', 1 UNION ALL SELECT 'lower_memory_fraction', 1

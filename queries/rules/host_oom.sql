@@ -27,8 +27,8 @@
 -- words because by branch:
 --   pinned: [The pool may hold {capacity_bytes:bytes} (read). ]It takes what is offloaded to the
 --     host and what is copied to and from the device.
---   driver: The machine's memory or the limit of what may be locked is used up; the pool's own limit
---     was not reached.
+--   driver: The machine's memory or the limit of what may be locked is used up; the pool's own
+--     limit was not reached.
 --   array: NumPy allocates in the process, before anything goes to a device: the memory of the
 --     machine, or the limit of the job or container, is used up.
 --   killed: (failed?|The text does not say who killed it. )The limit is that of the job or the
@@ -47,15 +47,18 @@
 --   module_id: the module of the same run, where one matches
 --   execution_id: NULL: an error log knows nothing of executions
 --   bytes: the request that failed (bytes)
---   branch: pinned (the pool is full), driver (it could not pin more), array (NumPy), killed, absurd,
---     cpu (an array of a CPU device) or machine
+--   branch: pinned (the pool is full), driver (it could not pin more), array (NumPy), killed,
+--     absurd, cpu (an array of a CPU device) or machine
 --   capacity_bytes: what the pinned pool or the machine may hold (bytes)
 --   used_bytes: in use (bytes)
 --   failed: 1 when the error log says that it failed, else 0
 CREATE VIEW host_oom AS
 SELECT b.*, b.requested_bytes AS bytes
 FROM oom_branches b
-WHERE b.stage = 'host' AND b.branch <> 'fragmentation';
+WHERE b.stage = 'host' AND b.branch <> 'fragmentation'
+  -- A kill without a reason, after a failure: its aftermath.
+  AND (b.kind <> 'process_killed'
+    OR b.capture_id NOT IN (SELECT o.capture_id FROM oom_events o WHERE o.fatal = 1));
 
 -- title: How to need less host memory, or have more
 -- words fix by choice:
@@ -131,4 +134,6 @@ SELECT
   'inferred' AS evidence
 FROM oom_branches b
 JOIN remedies r ON r.branch = b.branch
-WHERE b.stage = 'host';
+WHERE b.stage = 'host'
+  AND (b.kind <> 'process_killed'
+    OR b.capture_id NOT IN (SELECT o.capture_id FROM oom_events o WHERE o.fatal = 1));

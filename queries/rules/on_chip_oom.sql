@@ -59,7 +59,8 @@ WHERE b.stage = 'chip';
 --   gpu_shared: fewer num_stages or smaller tiles in the kernel
 --   own_limit: a higher limit for the compiler's own operations:
 --     LIBTPU_INIT_ARGS=--xla_tpu_scoped_vmem_limit_kib=[{limit_kib:n}](unlimited?N)
---   own_report: report it to XLA with this text: the compiler should choose smaller pieces by itself
+--   own_report: report it to XLA with this text: the compiler should choose smaller pieces by
+--     itself
 --   own_spill: write the operation otherwise: along another axis, in another type, or in two steps
 --   xla_kernel: the implementation of XLA instead of the hand-written kernel
 --   other: smaller tables or blocks in the kernel that the error log names

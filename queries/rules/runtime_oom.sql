@@ -23,6 +23,8 @@
 -- words what by story:
 --   outside: [{module_name}: {library_name}](nameless?{library_name}) found no device memory
 --     outside the allocator's pool
+--   engine: The serving engine did not start: (cache?no room is left for its key-value cache|its
+--     share of the device is not free)[: it wants {bytes:bytes}][, {free_bytes:bytes} are free]
 --   load: [{module_name}](nameless?A program) found no room to be loaded: it needs
 --     {bytes:bytes}[, {free_bytes:bytes} were free]
 --   chip: One chip is full: a request of {bytes:bytes} failed on {allocator}
@@ -50,6 +52,10 @@
 --   autotuning: Autotuning
 --   driver: The driver
 -- words because by branch:
+--   engine_start: Other processes, or an earlier one of the same engine, have what it asks for by
+--     its memory utilization.
+--   engine_cache: What is left after the weights and the programs' own memory does not hold the
+--     cache that the longest sequence needs.
 --   outside_pool: The pool takes its share of the device when the program starts; libraries,
 --     programs' code and CUDA graphs need what is left.
 --   ungrown: The pool may hold {capacity_bytes:bytes}[ and holds {pool_bytes:bytes}]: the
@@ -89,12 +95,13 @@
 --   module_name: its name, by the error log or by the match
 --   execution_id: NULL: an error log knows nothing of executions
 --   bytes: the request that failed (bytes)
---   story: outside (of any pool), load (of a program), chip (one is full), held (no request is
---     known), ran_out (its size is not), or request
+--   story: engine (a serving engine did not start), outside (of any pool), load (of a program),
+--     chip (one is full), held (no request is known), ran_out (its size is not), or request
 --   reason: what the title gives as the reason: victim, absurd, equal_chunks, second_copy, eager,
 --     remat_contradicted, ungrown, chip or free; NULL: none
---   branch: outside_pool, ungrown, remat_contradicted, absurd, equal_chunks, program_load,
---     full_chip, victim, eager, second_copy, outputs, temps, shortage or unlisted
+--   branch: engine_start, engine_cache, outside_pool, ungrown, remat_contradicted, absurd,
+--     equal_chunks, program_load, full_chip, victim, eager, second_copy, outputs, temps, shortage
+--     or unlisted
 --   verdict: outside the pool, second copy, too large, leak, other arrays or pool full;
 --     can't tell where the log does not say that it failed
 --   library: what failed outside of the pool: nccl, graph, code, kernel, cudnn, cublas, solver,
@@ -127,6 +134,7 @@
 --   unlimited: 1 when the capacity or the request is not known, else 0
 --   unmeasured: 1 when it is not known what is in use, else 0
 --   unsummed: 1 when the program or its temps are not known, else 0
+--   cache: 1 when it is the key-value cache of a serving engine that found no room, else 0
 --   one_more: 1 when one more such chunk was asked for, else 0
 CREATE VIEW runtime_oom AS
 SELECT
@@ -143,6 +151,7 @@ SELECT
     ELSE 'pool full'
   END AS verdict,
   CASE
+    WHEN b.branch IN ('engine_start', 'engine_cache') THEN 'engine'
     WHEN b.branch = 'outside_pool' THEN 'outside'
     WHEN b.branch = 'program_load' THEN 'load'
     WHEN b.branch = 'full_chip' THEN 'chip'
@@ -155,7 +164,7 @@ SELECT
       'victim', 'absurd', 'equal_chunks', 'second_copy', 'eager', 'remat_contradicted', 'ungrown'
     ) THEN b.branch
     WHEN b.branch = 'full_chip' THEN 'chip'
-    WHEN b.branch = 'program_load' THEN NULL
+    WHEN b.branch IN ('program_load', 'engine_start', 'engine_cache') THEN NULL
     WHEN b.free_bytes IS NOT NULL THEN 'free'
   END AS reason,
   b.requested_bytes - b.free_bytes AS missing_bytes,
@@ -163,6 +172,7 @@ SELECT
   CASE WHEN b.capacity_times IS NULL THEN 1 ELSE 0 END AS unlimited,
   CASE WHEN b.used_bytes IS NULL THEN 1 ELSE 0 END AS unmeasured,
   CASE WHEN b.total_bytes IS NULL OR b.temp_bytes IS NULL THEN 1 ELSE 0 END AS unsummed,
+  CASE WHEN b.branch = 'engine_cache' THEN 1 ELSE 0 END AS cache,
   CASE WHEN b.chunk_each_bytes = b.requested_bytes THEN 1 ELSE 0 END AS one_more
 FROM oom_branches b
 WHERE b.stage = 'run' AND b.branch <> 'fragmentation'

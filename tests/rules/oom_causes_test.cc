@@ -19,17 +19,31 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
+using testing::SizeIs;
+
+// Of the rule's own views: those of all rules together take their time to expand.
+Record One(RuleDatabase& database, const std::string& rule) {
+  std::vector<Record> found = ReadView(database.database(), rule);
+  EXPECT_THAT(found, SizeIs(1)) << rule;
+  return found.at(0);
+}
+
+bool Quiet(RuleDatabase& database, const std::string& rule) {
+  return ReadView(database.database(), rule).empty();
+}
+
+std::vector<Record> Remedies(RuleDatabase& database, const std::string& rule) {
+  return ReadView(database.database(), rule + "_remedies", {}, "position");
+}
 
 std::vector<std::string> Keys(RuleDatabase& database, const std::string& rule) {
   std::vector<std::string> keys;
-  for (const Remedy& remedy : database.Remedies(Only(database, rule)))
-    keys.push_back(remedy.remedy);
+  for (const Record& remedy : Remedies(database, rule)) keys.push_back(remedy.Text("remedy"));
   return keys;
 }
 
 std::string Branch(RuleDatabase& database, const std::string& rule) {
-  const std::vector<schema::Record> rows = schema::ReadView(database.database(), rule);
-  return rows.size() == 1 ? rows[0].Text("branch") : "";
+  return One(database, rule).Text("branch");
 }
 
 std::string Request2025(const std::string& size, const std::string& module) {
@@ -78,29 +92,29 @@ std::string Dump(const std::vector<int64_t>& chunks, int64_t request_mib, int64_
 TEST(OomCausesTest, AnAsyncPoolThatHoldsEnough) {
   RuleDatabase database;
   database.IngestText(AsyncPool(40_GiB, 60_GiB, 56_GiB, 10_GiB, 9_GiB));
-  EXPECT_THAT(database.Findings("runtime_oom"), IsEmpty());
-  const Finding finding = Only(database, "fragmentation");
-  EXPECT_THAT(finding.title, HasSubstr("not in one piece"));
-  EXPECT_THAT(finding.detail, HasSubstr("outside of the pool, 9663676416 bytes"));
+  EXPECT_TRUE(Quiet(database, "runtime_oom"));
+  const Record finding = One(database, "fragmentation");
+  EXPECT_THAT(finding.Text("title"), HasSubstr("not in one piece"));
+  EXPECT_THAT(finding.Text("detail"), HasSubstr("outside of the pool, 9663676416 bytes"));
   EXPECT_THAT(Keys(database, "fragmentation"), ElementsAre("smaller_temp_block"));
 }
 
 TEST(OomCausesTest, AnAsyncPoolThatDoesNot) {
   RuleDatabase database;
   database.IngestText(AsyncPool(40_GiB, 60_GiB, 30_GiB, 10_GiB, 9_GiB));
-  EXPECT_THAT(database.Findings("fragmentation"), IsEmpty());
-  EXPECT_THAT(Only(database, "runtime_oom").detail, HasSubstr("must be freed"));
+  EXPECT_TRUE(Quiet(database, "fragmentation"));
+  EXPECT_THAT(One(database, "runtime_oom").Text("detail"), HasSubstr("must be freed"));
 }
 
 TEST(OomCausesTest, AFractionThatHoldsWhatIsNeeded) {
   RuleDatabase database;
   // 30 + 40 GiB of 80 are 87.5 %.
   database.IngestText(AsyncPool(40_GiB, 60_GiB, 30_GiB, 30_GiB, 48_GiB));
-  const std::vector<Remedy> remedies = database.Remedies(Only(database, "runtime_oom"));
+  const std::vector<Record> remedies = Remedies(database, "runtime_oom");
   ASSERT_THAT(remedies, Not(IsEmpty()));
-  EXPECT_EQ(remedies[0].remedy, "raise_memory_fraction");
-  EXPECT_THAT(remedies[0].fix, HasSubstr("XLA_PYTHON_CLIENT_MEM_FRACTION=0.91"));
-  EXPECT_EQ(remedies[0].fits, 1);
+  EXPECT_EQ(remedies[0].Text("remedy"), "raise_memory_fraction");
+  EXPECT_THAT(remedies[0].Text("fix"), HasSubstr("XLA_PYTHON_CLIENT_MEM_FRACTION=0.91"));
+  EXPECT_EQ(remedies[0].Integer("fits"), 1);
   RuleDatabase full;
   full.IngestText(AsyncPool(60_GiB, 60_GiB, 30_GiB, 30_GiB, 48_GiB));
   EXPECT_THAT(Keys(full, "runtime_oom"), Not(Contains("raise_memory_fraction")));
@@ -110,10 +124,10 @@ TEST(OomCausesTest, ASecondCopy) {
   RuleDatabase database;
   database.IngestText(Dump({12288, -4096}, 12288, 16384));
   EXPECT_EQ(Branch(database, "runtime_oom"), "second_copy");
-  const Remedy remedy = database.Remedies(Only(database, "runtime_oom"))[0];
-  EXPECT_EQ(remedy.remedy, "donate");
-  EXPECT_EQ(remedy.saving_bytes, 12_GiB);
-  EXPECT_EQ(remedy.fits, 1);
+  const Record remedy = Remedies(database, "runtime_oom").at(0);
+  EXPECT_EQ(remedy.Text("remedy"), "donate");
+  EXPECT_EQ(remedy.Integer("saving_bytes"), 12_GiB);
+  EXPECT_EQ(remedy.Integer("fits"), 1);
 }
 
 TEST(OomCausesTest, NotOfAnotherSize) {
@@ -127,9 +141,9 @@ TEST(OomCausesTest, ThePoolMayGrowButTheDeviceIsFull) {
   RuleDatabase database;
   database.IngestText(Dump({2048, -1024}, 4096, 16384));
   EXPECT_EQ(Branch(database, "runtime_oom"), "ungrown");
-  EXPECT_THAT(Only(database, "runtime_oom").detail, Not(HasSubstr("must be freed")));
-  EXPECT_THAT(database.Remedies(Only(database, "runtime_oom"))[0].fix, HasSubstr("nvidia-smi"));
-  EXPECT_THAT(database.Findings("fragmentation"), IsEmpty());
+  EXPECT_THAT(One(database, "runtime_oom").Text("detail"), Not(HasSubstr("must be freed")));
+  EXPECT_THAT(Remedies(database, "runtime_oom").at(0).Text("fix"), HasSubstr("nvidia-smi"));
+  EXPECT_TRUE(Quiet(database, "fragmentation"));
 }
 
 TEST(OomCausesTest, AnEagerOperation) {
@@ -170,7 +184,7 @@ TEST(OomCausesTest, MemoryOutsideOfThePool) {
     RuleDatabase database;
     database.IngestText(text);
     EXPECT_EQ(Branch(database, "runtime_oom"), "outside_pool") << text;
-    EXPECT_THAT(Only(database, "runtime_oom").title, HasSubstr(library));
+    EXPECT_THAT(One(database, "runtime_oom").Text("title"), HasSubstr(library));
     EXPECT_THAT(Keys(database, "runtime_oom"),
                 ElementsAre("lower_memory_fraction", "disable_command_buffers", "find_holder"));
   }
@@ -211,9 +225,9 @@ TEST(OomCausesTest, AProgramIsLoadedBesideACache) {
   RuleDatabase database;
   database.IngestText(fmt::format(fmt::runtime(kLoad), "jit_decode"));
   EXPECT_EQ(Branch(database, "runtime_oom"), "program_load");
-  const Remedy remedy = database.Remedies(Only(database, "runtime_oom"))[0];
-  EXPECT_EQ(remedy.remedy, "serving_utilization");
-  EXPECT_EQ(remedy.saving_bytes, 64_MiB);
+  const Record remedy = Remedies(database, "runtime_oom").at(0);
+  EXPECT_EQ(remedy.Text("remedy"), "serving_utilization");
+  EXPECT_EQ(remedy.Integer("saving_bytes"), 64_MiB);
 }
 
 TEST(OomCausesTest, NotInATraining) {
@@ -295,7 +309,7 @@ TEST(OomCausesTest, EveryPinnedPoolHasItsLimit) {
       "host memory than the default 64 GB.\n");
   EXPECT_EQ(Branch(database, "host_oom"), "pinned");
   EXPECT_THAT(Keys(database, "host_oom"), ElementsAre("pinned_host_limit", "less_on_host"));
-  EXPECT_THAT(database.Remedies(Only(database, "host_oom"))[0].fix, HasSubstr("to 73 or more"));
+  EXPECT_THAT(Remedies(database, "host_oom").at(0).Text("fix"), HasSubstr("to 73 or more"));
 }
 
 TEST(OomCausesTest, OfTheHostEachHasItsOwn) {
@@ -336,7 +350,7 @@ TEST(OomCausesTest, PaddingByUtilization) {
   RuleDatabase database;
   database.IngestText(
       fmt::format(fmt::runtime(kReport), "1.6% utilization: Unpadded (224.00M) Padded (14.00G)"));
-  EXPECT_THAT(Only(database, "compile_oom").detail, HasSubstr("padding to the tile"));
+  EXPECT_THAT(One(database, "compile_oom").Text("detail"), HasSubstr("padding to the tile"));
   EXPECT_EQ(Keys(database, "compile_oom")[0], "change_layout");
   RuleDatabase dense;
   dense.IngestText(
@@ -353,7 +367,7 @@ TEST(OomCausesTest, TheCompilersOwnOperationInVmem) {
       "24.00M and limit 16.00M exceeded scoped vmem limit by 8.00M.\n");
   EXPECT_THAT(Keys(database, "on_chip_oom"),
               ElementsAre("vmem_limit", "reformulate", "report_to_xla"));
-  EXPECT_THAT(database.Remedies(Only(database, "on_chip_oom"))[0].fix,
+  EXPECT_THAT(Remedies(database, "on_chip_oom").at(0).Text("fix"),
               HasSubstr("xla_tpu_scoped_vmem_limit_kib=24576"));
 }
 
@@ -365,6 +379,20 @@ TEST(OomCausesTest, AKernelsBlocksInVmem) {
       "metadata={op_name=\"jit(f)/my_kernel/pallas_call\"}. Scoped allocation with size 32.00M and "
       "limit 16.00M exceeded scoped vmem limit by 16.00M.\n");
   EXPECT_THAT(Keys(database, "on_chip_oom"), ElementsAre("smaller_kernel_blocks", "vmem_limit"));
+}
+
+TEST(OomCausesTest, AnEngineThatDidNotStart) {
+  RuleDatabase database;
+  database.Execute(
+      "INSERT INTO captures (capture_id, path, kind, run) VALUES (1, 'a.log', 'log', 'run1')");
+  database.Execute(
+      "INSERT INTO oom_events (capture_id, line, kind, form, fatal, memory_space, requested_bytes, "
+      "free_bytes, capacity_bytes, message) VALUES (1, 1, 'serving_memory_short', 'Q1', 1, 'gpu', "
+      "72000000000, 30000000000, 80000000000, 'Free memory on device (30/80 GB) on startup is less "
+      "than desired GPU memory utilization')");
+  EXPECT_EQ(Branch(database, "runtime_oom"), "engine_start");
+  EXPECT_EQ(Keys(database, "runtime_oom")[0], "serving_utilization");
+  EXPECT_THAT(Remedies(database, "runtime_oom")[0].Text("fix"), HasSubstr("at least 53 per cent"));
 }
 
 // What a cause asks for stands before what only searches.
