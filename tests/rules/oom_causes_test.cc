@@ -14,6 +14,7 @@
 namespace oomdb::queries {
 namespace {
 
+using schema::Record;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -23,17 +24,17 @@ using testing::SizeIs;
 
 // Of the rule's own views: those of all rules together take their time to expand.
 Record One(RuleDatabase& database, const std::string& rule) {
-  std::vector<Record> found = ReadView(database.database(), rule);
+  std::vector<Record> found = schema::ReadView(database.database(), rule);
   EXPECT_THAT(found, SizeIs(1)) << rule;
   return found.at(0);
 }
 
 bool Quiet(RuleDatabase& database, const std::string& rule) {
-  return ReadView(database.database(), rule).empty();
+  return schema::ReadView(database.database(), rule).empty();
 }
 
 std::vector<Record> Remedies(RuleDatabase& database, const std::string& rule) {
-  return ReadView(database.database(), rule + "_remedies", {}, "position");
+  return schema::ReadView(database.database(), rule + "_remedies", {}, "position");
 }
 
 std::vector<std::string> Keys(RuleDatabase& database, const std::string& rule) {
@@ -383,16 +384,25 @@ TEST(OomCausesTest, AKernelsBlocksInVmem) {
 
 TEST(OomCausesTest, AnEngineThatDidNotStart) {
   RuleDatabase database;
-  database.Execute(
-      "INSERT INTO captures (capture_id, path, kind, run) VALUES (1, 'a.log', 'log', 'run1')");
-  database.Execute(
-      "INSERT INTO oom_events (capture_id, line, kind, form, fatal, memory_space, requested_bytes, "
-      "free_bytes, capacity_bytes, message) VALUES (1, 1, 'serving_memory_short', 'Q1', 1, 'gpu', "
-      "72000000000, 30000000000, 80000000000, 'Free memory on device (30/80 GB) on startup is less "
-      "than desired GPU memory utilization')");
+  // 42 GiB are missing, 53 per cent of the device.
+  database.IngestText(
+      "ValueError: Free memory on device cuda:0 (30.0/80.0 GiB) on startup is less than desired "
+      "GPU "
+      "memory utilization (0.9, 72.0 GiB). Decrease GPU memory utilization or reduce GPU memory "
+      "used by other processes.\n");
   EXPECT_EQ(Branch(database, "runtime_oom"), "engine_start");
   EXPECT_EQ(Keys(database, "runtime_oom")[0], "serving_utilization");
   EXPECT_THAT(Remedies(database, "runtime_oom")[0].Text("fix"), HasSubstr("at least 53 per cent"));
+}
+
+TEST(OomCausesTest, AnEngineWhoseCacheFindsNoRoom) {
+  RuleDatabase database;
+  database.IngestText(
+      "ValueError: To serve at least one request with the models's max seq len (131072), (16.00 "
+      "GiB "
+      "KV cache is needed, which is larger than the available KV cache memory (4.50 GiB).\n");
+  EXPECT_EQ(Branch(database, "runtime_oom"), "engine_cache");
+  EXPECT_THAT(Remedies(database, "runtime_oom").at(0).Text("fix"), HasSubstr("max_model_len"));
 }
 
 // What a cause asks for stands before what only searches.
