@@ -22,7 +22,7 @@ void FuseAttention(const PlanModel& model, PlanState* state) {
     throw LeverUnknown("no scores of attention in the plan: no value has one symbol twice");
   }
   state->new_schedule = true;
-  const std::vector<Block>& blocks = BlocksOf(model);
+  const std::vector<BlockSpan>& blocks = BlocksOf(model);
   const Moment forward_end = blocks.empty() ? 0 : BeginOf(blocks.back().end);
   for (HeapPiece& piece : state->pieces) {
     if (piece.group < 0) continue;

@@ -110,7 +110,7 @@ std::vector<int32_t> ForwardReads(const PlanModel& model,
   return reads;
 }
 
-std::vector<Block> BlocksOfFamily(const PlanModel& model, const Family& family) {
+std::vector<BlockSpan> BlocksOfFamily(const PlanModel& model, const Family& family) {
   const Program& program = model.program();
   std::vector<std::pair<int32_t, int32_t>> spans;  // First and last read of each.
   std::unordered_set<InstructionNumber> mine;
@@ -144,14 +144,14 @@ std::vector<Block> BlocksOfFamily(const PlanModel& model, const Family& family) 
     }
     end = last + 1;
   }
-  std::vector<Block> blocks;
+  std::vector<BlockSpan> blocks;
   for (size_t k = 0; k < spans.size(); ++k) {
     blocks.push_back({spans[k].first, k + 1 < spans.size() ? spans[k + 1].first : *end});
   }
   return blocks;
 }
 
-std::vector<Block> BlocksByParameters(const PlanModel& model) {
+std::vector<BlockSpan> BlocksByParameters(const PlanModel& model) {
   const auto families = ReadFamilies(model.program());
   std::vector<const Family*> alike;
   for (const auto& [name, family] : families) {
@@ -162,14 +162,14 @@ std::vector<Block> BlocksByParameters(const PlanModel& model) {
   constexpr size_t kMaxTried = 8;
   if (alike.size() > kMaxTried) alike.resize(kMaxTried);
   for (const Family* family : alike) {
-    std::vector<Block> blocks = BlocksOfFamily(model, *family);
+    std::vector<BlockSpan> blocks = BlocksOfFamily(model, *family);
     if (!blocks.empty()) return blocks;
   }
   return {};
 }
 
 // By the instructions of the forward pass that repeat: the count that most bytes share.
-std::vector<Block> BlocksByCount(const PlanModel& model) {
+std::vector<BlockSpan> BlocksByCount(const PlanModel& model) {
   const Program& program = model.program();
   auto key = [&](InstructionNumber i) {
     return std::pair(std::string(program.instructions()[i].metadata().op_name()),
@@ -213,7 +213,7 @@ std::vector<Block> BlocksByCount(const PlanModel& model) {
       best = count;
     }
   }
-  std::vector<Block> blocks;
+  std::vector<BlockSpan> blocks;
   if (best < 2) return blocks;
   std::vector<int32_t> ends(best, -1);
   blocks.resize(best, {INT32_MAX, 0});
@@ -234,8 +234,8 @@ std::vector<Block> BlocksByCount(const PlanModel& model) {
 
 }  // namespace
 
-std::vector<Block> FindBlocks(const PlanModel& model) {
-  std::vector<Block> blocks = BlocksByParameters(model);
+std::vector<BlockSpan> FindBlocks(const PlanModel& model) {
+  std::vector<BlockSpan> blocks = BlocksByParameters(model);
   return blocks.empty() ? BlocksByCount(model) : blocks;
 }
 

@@ -120,7 +120,7 @@ class BlockCheckpoint {
       const GroupFacts& facts = groups_[g];
       if (!facts.is_forward || facts.made < 0) continue;
       for (int q = 0; q < static_cast<int>(blocks_.size()); ++q) {
-        const Block& block = blocks_[q];
+        const BlockSpan& block = blocks_[q];
         if (facts.made >= block.begin || (facts.block >= 0 && facts.block != q - 1)) continue;
         const auto read = std::lower_bound(facts.reads.begin(), facts.reads.end(), block.begin);
         if (read == facts.reads.end() || *read >= block.end) continue;
@@ -157,7 +157,7 @@ class BlockCheckpoint {
       pieces->push_back(std::move(piece));
       return;
     }
-    const Block& block = blocks_[facts.block];
+    const BlockSpan& block = blocks_[facts.block];
     const Recomputation recomputation(BeginOf(block.begin), BeginOf(block.end), again->second);
     const bool is_kept = std::any_of(facts.reads.begin(), facts.reads.end(), [&](int32_t p) {
       return p >= block.end && !is_forward_at_[p];
@@ -193,7 +193,7 @@ class BlockCheckpoint {
   const PlanModel& model_;
   const Program& program_;
   PlanState& state_;
-  const std::vector<Block>& blocks_;
+  const std::vector<BlockSpan>& blocks_;
   int32_t forward_end_ = 0;
   std::vector<bool> is_forward_at_;
   std::vector<GroupFacts> groups_;

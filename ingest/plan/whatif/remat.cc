@@ -11,7 +11,7 @@ namespace oomdb::ingest {
 
 void UndoRematerialization(const PlanModel& model, PlanState* state) {
   const Program& program = model.program();
-  const std::vector<Block>& blocks = BlocksOf(model);
+  const std::vector<BlockSpan>& blocks = BlocksOf(model);
   const Moment forward_end = blocks.empty() ? 0 : BeginOf(blocks.back().end);
   std::vector<int32_t> dropped;
   for (InstructionNumber i = 0; i < program.instructions().size(); ++i) {

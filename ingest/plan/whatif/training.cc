@@ -7,7 +7,7 @@
 
 namespace oomdb::ingest {
 
-Logits FindLogits(const PlanModel& model, const std::vector<Block>& blocks) {
+Logits FindLogits(const PlanModel& model, const std::vector<BlockSpan>& blocks) {
   const Program& program = model.program();
   Logits logits;
   int64_t largest = -1;
@@ -97,8 +97,8 @@ Scores FindScores(const PlanModel& model) {
   return scores;
 }
 
-const std::vector<Block>& BlocksOf(const PlanModel& model) {
-  std::optional<std::vector<Block>>& blocks = model.training_facts().blocks;
+const std::vector<BlockSpan>& BlocksOf(const PlanModel& model) {
+  std::optional<std::vector<BlockSpan>>& blocks = model.training_facts().blocks;
   if (!blocks) blocks = FindBlocks(model);
   return *blocks;
 }

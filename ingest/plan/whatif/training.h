@@ -12,7 +12,7 @@
 namespace oomdb::ingest {
 
 // One repetition of the program's block in its forward pass: positions, `end` one past the last.
-struct Block {
+struct BlockSpan {
   int32_t begin = 0;
   int32_t end = 0;
 };
@@ -20,9 +20,9 @@ struct Block {
 // The blocks of a program whose layers are written out one after the other, in order. By the
 // parameters' names, which differ in one number (params['blocks'][3]['wq']); else by how often
 // instructions repeat. Empty: no two alike were found.
-std::vector<Block> FindBlocks(const PlanModel& model);
+std::vector<BlockSpan> FindBlocks(const PlanModel& model);
 // As that, remembered by the model.
-const std::vector<Block>& BlocksOf(const PlanModel& model);
+const std::vector<BlockSpan>& BlocksOf(const PlanModel& model);
 
 // What the loss is taken of: the largest value of the forward pass after the last block that
 // carries the batch, and the symbol of its vocabulary.
@@ -30,7 +30,7 @@ struct Logits {
   int32_t buffer = -1;  // -1: not found.
   Symbol vocabulary;    // Empty: no dimension of it is one of a weight.
 };
-Logits FindLogits(const PlanModel& model, const std::vector<Block>& blocks);
+Logits FindLogits(const PlanModel& model, const std::vector<BlockSpan>& blocks);
 const Logits& LogitsOf(const PlanModel& model);
 
 // Values of the heap that carry one symbol twice beside the batch: scores of attention, by leaf, with the
@@ -46,7 +46,7 @@ const Scores& ScoresOf(const PlanModel& model);
 
 // What was found, so that several questions to one model find it once.
 struct TrainingFacts {
-  std::optional<std::vector<Block>> blocks;
+  std::optional<std::vector<BlockSpan>> blocks;
   std::optional<Logits> logits;
   std::optional<Scores> scores;
 };
