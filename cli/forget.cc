@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -11,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/ascii.h"
 #include "cli/nearest.h"
 #include "cli/open_captures.h"
 #include "cli/options.h"
@@ -27,13 +27,6 @@ struct Options {
   std::string run;
   std::string capture;
 };
-
-std::optional<int64_t> ParseId(const std::string& text) {
-  int64_t id = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return id;
-}
 
 // A path that several runs have a capture of doesn't say which of them to forget.
 void RefuseSeveralRuns(const std::vector<schema::Record>& found, const std::string& given) {
@@ -62,7 +55,7 @@ std::vector<schema::Record> Find(schema::Database& database, const Options& opti
     throw Error(
         fmt::format("no run {}{}", options.run, DidYouMean(options.run, RunNames(database))));
   }
-  const std::optional<int64_t> id = ParseId(options.capture);
+  const std::optional<int64_t> id = WholeNumber<int64_t>(options.capture);
   const std::string absolute =
       std::filesystem::absolute(options.capture).lexically_normal().string();
   std::vector<schema::Record> found = schema::ReadViewWhere(

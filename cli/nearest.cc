@@ -1,9 +1,10 @@
 #include "cli/nearest.h"
 
 #include <algorithm>
-#include <cctype>
 #include <numeric>
 #include <utility>
+
+#include "base/ascii.h"
 
 namespace oomdb::cli {
 namespace {
@@ -12,12 +13,6 @@ constexpr size_t kMaxNames = 3;
 // Names of captures are untrusted and the distance is quadratic: longer ones are compared by their
 // start.
 constexpr size_t kMaxCompared = 200;
-
-std::string Lower(std::string_view text) {
-  std::string lower(text.substr(0, kMaxCompared));
-  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return lower;
-}
 
 size_t EditDistance(const std::string& a, const std::string& b) {
   std::vector<size_t> row(b.size() + 1);
@@ -38,10 +33,10 @@ size_t EditDistance(const std::string& a, const std::string& b) {
 
 std::vector<std::string> NearestNames(std::string_view name,
                                       const std::vector<std::string>& candidates) {
-  const std::string wanted = Lower(name);
+  const std::string wanted = Lower(std::string_view(name).substr(0, kMaxCompared));
   std::vector<std::pair<size_t, std::string>> near;
   for (const std::string& candidate : candidates) {
-    const std::string lower = Lower(candidate);
+    const std::string lower = Lower(std::string_view(candidate).substr(0, kMaxCompared));
     const size_t distance = EditDistance(wanted, lower);
     const bool part = wanted.size() >= 3 && lower.find(wanted) != std::string::npos;
     if (part || distance * 3 <= std::max(wanted.size(), lower.size()))

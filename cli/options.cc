@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -12,6 +11,7 @@
 #include <sstream>
 #include <utility>
 
+#include "base/ascii.h"
 #include "cli/nearest.h"
 #include "ingest/importers.h"
 #include "render/terminal.h"
@@ -40,12 +40,10 @@ bool EndsWith(std::string_view text, std::string_view suffix) {
 
 int64_t ReadSetting(const std::string& name, const std::string& text) {
   if (EndsWith(name, "_bytes")) return render::ParseBytes(text, "--set " + name);
-  int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) {
+  const std::optional<int64_t> number = WholeNumber<int64_t>(text);
+  if (!number)
     throw Error(fmt::format("--set {}={}: an integer expected", name, text), ExitCode::kUsage);
-  }
-  return number;
+  return *number;
 }
 
 }  // namespace

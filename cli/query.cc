@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
-#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <iostream>
@@ -17,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/ascii.h"
 #include "cli/interrupt.h"
 #include "cli/options.h"
 #include "cli/verbs.h"
@@ -40,17 +39,8 @@ struct Options {
 
 // An integer or a real when the whole text is one, else text: SQLite never equates '1' and 1.
 schema::Value ParseValue(const std::string& text) {
-  const char* const end = text.data() + text.size();
-  int64_t number = 0;
-  if (const auto read = std::from_chars(text.data(), end, number);
-      read.ec == std::errc() && read.ptr == end) {
-    return number;
-  }
-  double real = 0;
-  if (const auto read = std::from_chars(text.data(), end, real);
-      read.ec == std::errc() && read.ptr == end) {
-    return real;
-  }
+  if (const auto number = WholeNumber<int64_t>(text)) return *number;
+  if (const auto real = WholeNumber<double>(text)) return *real;
   return text;
 }
 
@@ -67,8 +57,7 @@ std::string ReadSql(const std::string& argument) {
 // The findings and what is made of them stand on the same blocks. Who asks for them has the blocks
 // computed once, as the report has: faster, and more so where they are joined.
 void PrepareFindings(schema::Database& database, std::string sql, schema::SandboxLimits* limits) {
-  std::transform(sql.begin(), sql.end(), sql.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  sql = Lower(sql);
   const std::vector<std::string_view> names = schema::SqlNames(sql);
   const std::set<std::string_view> made_of_findings = {
       "findings", "finding_items", "remedies", "incidents", "incident_findings", "open_questions"};

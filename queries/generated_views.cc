@@ -55,8 +55,7 @@ bool ListsColumn(const CatalogueEntry& rule, std::string_view name) {
 }
 
 std::string Verdict(const CatalogueEntry& rule) {
-  const std::string usual =
-      rule.verdict.empty() ? "CAST(NULL AS VARCHAR(20))" : Quote(rule.verdict);
+  const std::string usual = QuoteOrNull(rule.verdict);
   return ListsColumn(rule, "verdict") ? fmt::format("COALESCE(verdict, {})", usual) : usual;
 }
 

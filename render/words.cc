@@ -47,6 +47,16 @@ std::string TruncateFront(const std::string& text, size_t width) {
   return "…" + text.substr(begin);
 }
 
+std::string_view HeightBar(int64_t value, int64_t highest, bool always) {
+  static constexpr std::string_view kBars[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+  constexpr int64_t kTop = 8;
+  const int64_t least = always ? 1 : 0;
+  if (highest <= 0) return kBars[least];
+  const double share = static_cast<double>(value) / static_cast<double>(highest);
+  const auto steps = static_cast<int64_t>(static_cast<double>(kTop - least) * share + 0.5);
+  return kBars[std::clamp(least + steps, least, kTop)];
+}
+
 std::string SignedBytes(int64_t bytes) {
   return bytes > 0 ? "+" + HumanBytes(bytes) : HumanBytes(bytes);
 }

@@ -23,6 +23,9 @@ std::string Place(const std::string& file, std::optional<int64_t> line,
 std::string ShortOp(const std::string& op_name);
 // Cut at the front: the end of a name says more, an op's own name stands last in its stack.
 std::string TruncateFront(const std::string& text, size_t width);
+// One column of a picture of numbers: the height of `value` where the highest is `highest`. The least
+// is blank, or with `always` the lowest bar.
+std::string_view HeightBar(int64_t value, int64_t highest, bool always);
 // Python files without their folders, and short ops: for reading, not for finding.
 std::string ShortPaths(const std::string& text);
 // "1 execution", "3 executions".

@@ -48,9 +48,6 @@ int SchemaVersion() {
 }
 
 void Migrate(SQLite::Database& connection, int version, std::span<const EmbeddedFile> migrations) {
-  // To rename a table would read every view that is stored, which are those of the older program and
-  // of its tables.
-  connection.exec("PRAGMA legacy_alter_table = ON");
   for (const EmbeddedFile& migration : migrations) {
     const int number = MigrationNumber(migration.path);
     if (number <= version) continue;
@@ -62,7 +59,6 @@ void Migrate(SQLite::Database& connection, int version, std::span<const Embedded
     connection.exec(fmt::format("PRAGMA user_version = {}", number));
     version = number;
   }
-  connection.exec("PRAGMA legacy_alter_table = OFF");
 }
 
 }  // namespace oomdb::schema

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <set>
 #include <utility>
 
+#include "base/ascii.h"
 #include "cli/nearest.h"
 #include "cli/open_captures.h"
 #include "render/terminal.h"
@@ -267,14 +267,12 @@ double ParsePercent(std::string_view text, std::string_view what) {
   std::string_view digits = text;
   if (!digits.empty() && digits.back() == '%') digits.remove_suffix(1);
   while (!digits.empty() && digits.back() == ' ') digits.remove_suffix(1);
-  double percent = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), percent);
-  if (error != std::errc() || end != digits.data() + digits.size() || !std::isfinite(percent) ||
-      percent < 0) {
+  const std::optional<double> percent = WholeNumber<double>(digits);
+  if (!percent || !std::isfinite(*percent) || *percent < 0) {
     throw Error(fmt::format("{} {}: a percentage expected, such as 2%", what, text),
                 ExitCode::kUsage);
   }
-  return percent;
+  return *percent;
 }
 
 schema::SettingOverrides GateSettings(const GateLimits& limits) {

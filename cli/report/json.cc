@@ -1,4 +1,4 @@
-#include <nlohmann/json.hpp>
+#include "cli/json.h"
 
 #include "cli/report/text.h"
 #include "schema/migrations.h"
@@ -7,26 +7,10 @@
 namespace oomdb::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-template <typename T>
-Json OrNull(const std::optional<T>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
-Json OrNull(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
-
 // A number with its evidence word; null when it is unknown.
 Json Number(const std::optional<int64_t>& value, std::string_view evidence) {
   if (!value) return nullptr;
   return Json{{"value", *value}, {"evidence", evidence}};
-}
-
-// What `make` makes of each value.
-template <typename T, typename Make>
-Json List(const std::vector<T>& values, const Make& make) {
-  Json list = Json::array();
-  for (const T& value : values) list.push_back(make(value));
-  return list;
 }
 
 Json ToJson(const ReportCapture& c) {
@@ -245,8 +229,7 @@ std::string ReportJson(const Report& report) {
       {"quiet", report.quiet},
       {"cannot_tell", verdict.unknown},
       {"would_tell", verdict.tell}};
-  // A capture's names may be any bytes.
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return Dumped(json, 2) + "\n";
 }
 
 }  // namespace oomdb::cli

@@ -21,20 +21,13 @@ class RunSection : ReportPage {
  private:
   // In-use at the starts as a small picture: eight heights from 0 to the highest.
   static std::string Staircase(const std::vector<int64_t>& values, size_t width) {
-    constexpr const char* kSteps[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
     const int64_t most = *std::max_element(values.begin(), values.end());
     std::string picture;
     const size_t columns = std::min(values.size(), width);
     for (size_t i = 0; i < columns; ++i) {
       const int64_t value =
           values[columns == 1 ? values.size() - 1 : i * (values.size() - 1) / (columns - 1)];
-      const int64_t step =
-          most <= 0 ? 0
-                    : std::clamp<int64_t>(
-                          static_cast<int64_t>(
-                              7.0 * static_cast<double>(value) / static_cast<double>(most) + 0.5),
-                          0, 7);
-      picture += kSteps[step];
+      picture += render::HeightBar(value, most, /*always=*/true);
     }
     return picture;
   }

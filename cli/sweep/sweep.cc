@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <memory>
@@ -12,6 +11,7 @@
 #include <tuple>
 #include <vector>
 
+#include "base/ascii.h"
 #include "cli/nearest.h"
 #include "cli/open_captures.h"
 #include "cli/options.h"
@@ -57,10 +57,8 @@ struct Curve {
 };
 
 std::optional<double> Number(const std::string& text) {
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return std::isfinite(number) ? std::optional<double>(number) : std::nullopt;
+  const std::optional<double> number = WholeNumber<double>(text);
+  return number && std::isfinite(*number) ? number : std::nullopt;
 }
 
 void Finish(Curve& curve) {

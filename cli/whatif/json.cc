@@ -1,20 +1,13 @@
+#include "cli/json.h"
+
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "cli/whatif/question.h"
 
 namespace oomdb::cli {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-template <typename T>
-Json OrNull(const std::optional<T>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
-Json OrNull(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 
 Json ToJson(const ingest::MemoryNeed& need) {
   return Json{{"needs_bytes", need.total()},
@@ -24,16 +17,12 @@ Json ToJson(const ingest::MemoryNeed& need) {
               {"temp_bytes", need.temp_bytes}};
 }
 
-Json ToJson(const std::vector<ingest::AtPeak>& largest) {
-  Json list = Json::array();
-  for (const ingest::AtPeak& item : largest) {
-    list.push_back(Json{{"bytes", item.bytes},
-                        {"instruction", OrNull(item.instruction)},
-                        {"shape", OrNull(item.shape)},
-                        {"op_name", OrNull(item.op_name)},
-                        {"what", OrNull(item.what)}});
-  }
-  return list;
+Json ToJson(const ingest::AtPeak& item) {
+  return Json{{"bytes", item.bytes},
+              {"instruction", OrNull(item.instruction)},
+              {"shape", OrNull(item.shape)},
+              {"op_name", OrNull(item.op_name)},
+              {"what", OrNull(item.what)}};
 }
 
 Json ToJson(const ingest::Combination& combination, int64_t capacity) {
@@ -73,7 +62,7 @@ void WriteJson(std::ostream& out, const WhatIf& w, bool one_line) {
       {"batch", Json{{"extent", OrNull(w.batch_extent)},
                      {"argument", OrNull(w.batch_argument)},
                      {"why_unknown", OrNull(w.batch_why_not)}}},
-      {"largest", ToJson(w.answer.largest)},
+      {"largest", List(w.answer.largest, [](const auto& item) { return ToJson(item); })},
       {"curve_before", w.answer.curve_before},
       {"curve", w.answer.curve_after}};
   if (w.largest_batch) {
@@ -82,14 +71,10 @@ void WriteJson(std::ostream& out, const WhatIf& w, bool one_line) {
                                  {"why_unknown", OrNull(w.largest_batch->why_unknown)}};
   }
   if (w.combinations) {
-    Json list = Json::array();
-    for (const ingest::Combination& combination : *w.combinations) {
-      list.push_back(ToJson(combination, *w.capacity_bytes));
-    }
-    json["combinations"] = std::move(list);
+    json["combinations"] =
+        List(*w.combinations, [&](const auto& one) { return ToJson(one, *w.capacity_bytes); });
   }
-  // Names are bytes: what is not UTF-8 becomes U+FFFD.
-  out << json.dump(one_line ? -1 : 2, ' ', false, Json::error_handler_t::replace) << '\n';
+  out << Dumped(json, one_line ? -1 : 2) << '\n';
 }
 
 void WriteCsv(std::ostream& out, const WhatIf& w, const render::TableOptions& look) {

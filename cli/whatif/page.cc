@@ -20,13 +20,8 @@ using render::Style;
 
 // The live bytes of the heap as a line of bars; `whole`: what the highest bar stands for.
 std::string Curve(const std::vector<int64_t>& curve, int64_t whole) {
-  static constexpr const char* kBars[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
   std::string line;
-  for (int64_t bytes : curve) {
-    const double part = whole > 0 ? static_cast<double>(bytes) / static_cast<double>(whole) : 0;
-    const auto bar = static_cast<size_t>(part * 8 + 0.5);
-    line += kBars[std::min<size_t>(bar, 8)];
-  }
+  for (int64_t bytes : curve) line += render::HeightBar(bytes, whole, /*always=*/false);
   return line;
 }
 

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -11,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/ascii.h"
 #include "base/error.h"
 #include "cli/options.h"
 #include "cli/verbs.h"
@@ -35,20 +35,12 @@ struct Options {
   OutputOptions output;
 };
 
-template <typename T>
-std::optional<T> Number(std::string_view text) {
-  T number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
 // "0.5x"; none when it is no ratio. Ratios are of a sane size: 1/1000000 to 1000000.
 std::optional<double> Ratio(const std::string& text) {
   constexpr double kLargest = 1e6;
   if (!text.ends_with('x') && !text.ends_with('X')) return std::nullopt;
   const std::optional<double> ratio =
-      Number<double>(std::string_view(text).substr(0, text.size() - 1));
+      WholeNumber<double>(std::string_view(text).substr(0, text.size() - 1));
   if (!ratio || !std::isfinite(*ratio) || *ratio < 1 / kLargest || *ratio > kLargest) {
     return std::nullopt;
   }
@@ -60,7 +52,7 @@ ingest::Change ReadChange(const Options& options) {
   if (!options.batch.empty()) {
     change.batch_ratio = Ratio(options.batch);
     if (!change.batch_ratio) {
-      change.batch_size = Number<int64_t>(options.batch);
+      change.batch_size = WholeNumber<int64_t>(options.batch);
       if (!change.batch_size || *change.batch_size < 1) {
         throw Error(fmt::format("--batch {}: a ratio such as 0.5x expected, or the batch on a "
                                 "device such as 16",

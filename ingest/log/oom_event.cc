@@ -6,6 +6,7 @@
 #include <charconv>
 #include <utility>
 
+#include "base/ascii.h"
 #include "ingest/log/sizes.h"
 
 namespace oomdb::ingest {
@@ -88,9 +89,7 @@ MaybeInt Bytes(std::string_view text) {
 }
 
 std::string SpaceOfAllocator(std::string_view allocator) {
-  std::string lower(allocator);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string lower = Lower(allocator);
   if (lower.find("host") != std::string::npos || lower.find("cpu") != std::string::npos)
     return "host";
   if (lower.find("gpu") != std::string::npos || lower.find("cuda") != std::string::npos)
@@ -117,10 +116,7 @@ std::string SpaceName(std::string_view printed) {
   for (const auto& [id, name] : kSparseCore) {
     if (printed == id) return std::string(name);
   }
-  std::string name(printed);
-  std::transform(name.begin(), name.end(), name.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return name;
+  return Lower(printed);
 }
 
 void ReadOperator(std::string_view metadata, OomBufferFact* buffer) {

@@ -2,13 +2,13 @@
 
 #include <xxhash.h>
 
-#include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <limits>
 #include <memory>
 #include <span>
 
+#include "base/ascii.h"
 #include "base/error.h"
 #include "ingest/plan/plan.h"
 #include "ingest/plan/target.h"
@@ -29,13 +29,6 @@ std::string_view NextWord(std::string_view text, size_t* at) {
   const size_t begin = *at;
   while (*at < text.size() && is_word(text[*at])) ++*at;
   return text.substr(begin, *at - begin);
-}
-
-std::string Lower(std::string_view text) {
-  std::string lower(text);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return lower;
 }
 
 std::string_view PlatformOfWord(std::string_view word) {

@@ -62,7 +62,6 @@ std::string WithoutDigits(std::string_view text) {
 // The last dimension of the weights that embed or unembed: rank 2, rare, and much longer in one
 // dimension.
 std::set<int64_t> VocabularyLengths(const Instructions& instructions, const Plan& plan) {
-  std::map<int64_t, std::set<std::string>> shapes;
   std::map<std::string, int> counts;
   std::map<std::string, std::pair<int64_t, int64_t>> dimensions;
   const auto [begin, end] = instructions.Range(instructions.entry());
@@ -78,16 +77,15 @@ std::set<int64_t> VocabularyLengths(const Instructions& instructions, const Plan
       ++counts[allocation.shape];
     }
   }
+  std::set<int64_t> lengths;
   for (const auto& [printed, size] : dimensions) {
     const auto count = counts.find(printed);
     if (count == counts.end() || count->second > kMaxVocabularyWeights) continue;
     const int64_t longer = std::max(size.first, size.second);
     if (longer >= kMinVocabulary && longer >= 2 * std::min(size.first, size.second)) {
-      shapes[longer].insert(printed);
+      lengths.insert(longer);
     }
   }
-  std::set<int64_t> lengths;
-  for (const auto& [length, printed] : shapes) lengths.insert(length);
   return lengths;
 }
 

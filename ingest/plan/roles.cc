@@ -205,68 +205,64 @@ bool NameStacks::MayBeFilled(const ValueAt& value) const {
   return false;
 }
 
-bool NameStacks::IsReadOutsideBackward(const ValueAt& value) {
+template <typename Flow, typename Read>
+bool NameStacks::AnyReader(const ValueAt& value, const Flow& flow, const Read& read) {
   IndexUsers();
   std::set<ValueAt> seen = {value};
   std::deque<ValueAt> queue = {value};
-  while (!queue.empty()) {
-    const ValueAt at = std::move(queue.front());
-    queue.pop_front();
-    const std::vector<ValueAt> flows = instructions_.FlowsInto(at);
-    for (const ValueAt& user : flows) {
-      if (!Spend() || seen.size() > kMaxNearby) return false;
-      const proto::HloInstructionProto& instruction = instructions_[user.instruction];
-      if (instruction.opcode() == "while") {
-        if (RoleOf(instruction.metadata().op_name()) != Role::kBackward) return true;
-      } else if (seen.insert(user).second) {
-        queue.push_back(user);
-      }
-    }
-    if (!at.index.empty()) continue;  // A tuple that holds it; only its elements are read.
-    for (int32_t u = first_user_[at.instruction]; u < first_user_[at.instruction + 1]; ++u) {
-      if (!Spend() || seen.size() > kMaxNearby) return false;
-      const InstructionNumber user = users_[u];
-      const std::string& opcode = instructions_[user].opcode();
-      if (opcode == "tuple" || opcode == "while") continue;
-      if (RepeatsOperand(opcode)) {
-        if (seen.insert({user, {}}).second) queue.push_back({user, {}});
-        continue;
-      }
-      const std::optional<NameStack> stack = OfInstruction(user);
-      if (stack && RoleOf(stack->text) != Role::kBackward) return true;
-    }
-  }
-  return false;
-}
-
-bool NameStacks::IsReadByForward(const ValueAt& value) {
-  IndexUsers();
-  std::set<ValueAt> seen = {value};
-  std::deque<ValueAt> queue = {value};
+  const auto found = [&](Next next, ValueAt user) {
+    if (next == Next::kFollow && seen.insert(user).second) queue.push_back(std::move(user));
+    return next == Next::kFound;
+  };
   while (!queue.empty()) {
     const ValueAt at = std::move(queue.front());
     queue.pop_front();
     for (ValueAt& user : instructions_.FlowsInto(at)) {
       if (!Spend() || seen.size() > kMaxNearby) return false;
-      const proto::HloInstructionProto& instruction = instructions_[user.instruction];
-      if (instruction.opcode() == "while" &&
-          RoleOf(instruction.metadata().op_name()) == Role::kForward) {
-        return true;
-      }
-      if (seen.insert(user).second) queue.push_back(std::move(user));
+      const Next next = flow(instructions_[user.instruction]);
+      if (found(next, std::move(user))) return true;
     }
-    if (!at.index.empty()) continue;
+    if (!at.index.empty()) continue;  // A tuple that holds it; only its elements are read.
     for (int32_t u = first_user_[at.instruction]; u < first_user_[at.instruction + 1]; ++u) {
       if (!Spend() || seen.size() > kMaxNearby) return false;
-      const InstructionNumber user = users_[u];
-      const std::string& opcode = instructions_[user].opcode();
-      if (opcode == "tuple" || opcode == "while" || opcode == "get-tuple-element") continue;
-      const std::optional<NameStack> stack = OfInstruction(user);
-      if (stack && RoleOf(stack->text) == Role::kForward) return true;
-      if (RepeatsOperand(opcode) && seen.insert({user, {}}).second) queue.push_back({user, {}});
+      if (found(read(users_[u]), {users_[u], {}})) return true;
     }
   }
   return false;
+}
+
+bool NameStacks::IsReadOutsideBackward(const ValueAt& value) {
+  return AnyReader(
+      value,
+      [](const proto::HloInstructionProto& user) {
+        if (user.opcode() != "while") return Next::kFollow;
+        return RoleOf(user.metadata().op_name()) != Role::kBackward ? Next::kFound : Next::kSkip;
+      },
+      [&](InstructionNumber user) {
+        const std::string& opcode = instructions_[user].opcode();
+        if (opcode == "tuple" || opcode == "while") return Next::kSkip;
+        if (RepeatsOperand(opcode)) return Next::kFollow;
+        const std::optional<NameStack> stack = OfInstruction(user);
+        return stack && RoleOf(stack->text) != Role::kBackward ? Next::kFound : Next::kSkip;
+      });
+}
+
+bool NameStacks::IsReadByForward(const ValueAt& value) {
+  return AnyReader(
+      value,
+      [](const proto::HloInstructionProto& user) {
+        return user.opcode() == "while" && RoleOf(user.metadata().op_name()) == Role::kForward
+                   ? Next::kFound
+                   : Next::kFollow;
+      },
+      [&](InstructionNumber user) {
+        const std::string& opcode = instructions_[user].opcode();
+        if (opcode == "tuple" || opcode == "while" || opcode == "get-tuple-element")
+          return Next::kSkip;
+        const std::optional<NameStack> stack = OfInstruction(user);
+        if (stack && RoleOf(stack->text) == Role::kForward) return Next::kFound;
+        return RepeatsOperand(opcode) ? Next::kFollow : Next::kSkip;
+      });
 }
 
 bool NameStacks::TakeStack(const ValueAt& loop, const ValueAt& update, InstructionNumber own,

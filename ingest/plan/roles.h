@@ -77,6 +77,13 @@ class NameStacks {
   // As TakeWritten, for what `loop` (a while and a place in its state) fills.
   bool TakeStack(const ValueAt& loop, const ValueAt& update, InstructionNumber own,
                  Attribution* found);
+  // What to do at one that the value flows into, or that reads it.
+  enum class Next { kSkip, kFollow, kFound };
+  // Breadth first, from a value along what `flow` (of what it flows into unchanged) and `read` (of
+  // what reads it) follow: true when one of them finds what it looks for. False when there is no
+  // budget left.
+  template <typename Flow, typename Read>
+  bool AnyReader(const ValueAt& value, const Flow& flow, const Read& read);
   // True when something else than the backward pass reads the value, or a copy of it.
   bool IsReadOutsideBackward(const ValueAt& value);
   bool TakeUpstream(const ValueAt& value, Attribution* found);

@@ -8,13 +8,6 @@
 namespace oomdb::ingest {
 namespace {
 
-std::string Lower(std::string_view text) {
-  std::string lower(text);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return lower;
-}
-
 // What begins at the last `prefix` and goes on as long as `goes_on`; empty where nothing follows.
 template <typename GoesOn>
 std::string WordAt(std::string_view text, std::string_view prefix, const GoesOn& goes_on) {

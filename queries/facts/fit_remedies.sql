@@ -82,7 +82,10 @@ margins AS (
     MAX(CASE WHEN t.name = 'fit_margin_percent' THEN t.setting END) AS same_percent,
     MAX(CASE WHEN t.name = 'fit_margin_schedule_percent' THEN t.setting END) AS schedule_percent,
     MAX(CASE WHEN t.name = 'fit_margin_bound_percent' THEN t.setting END) AS bound_percent,
-    MAX(CASE WHEN t.name = 'logits_chunks' THEN t.setting END) AS logits_parts
+    MAX(CASE WHEN t.name = 'logits_chunks' THEN t.setting END) AS logits_parts,
+    MAX(CASE WHEN t.name = 'fraction_default_percent' THEN t.setting END) AS default_percent,
+    MAX(CASE WHEN t.name = 'fraction_margin_percent' THEN t.setting END) AS spare_percent,
+    MAX(CASE WHEN t.name = 'fraction_max_percent' THEN t.setting END) AS max_percent
   FROM settings t
 ),
 -- What is there to save. State is what sharding splits: parameters, results, and gradients of their
@@ -110,8 +113,7 @@ needs AS (
     p.logits_bytes,
     p.vocabulary,
     p.logits_bytes - CAST((p.logits_bytes - p.logits_bytes % NULLIF(g.logits_parts, 0))
-      / NULLIF(g.logits_parts, 0)
-      AS BIGINT)
+      / NULLIF(g.logits_parts, 0) AS BIGINT)
       -- Chunks of the loss accumulate the gradient of the weights that make the logits.
       - COALESCE((SELECT MAX(a.bytes)
         FROM plan_allocations a
@@ -131,6 +133,9 @@ needs AS (
     g.same_percent,
     g.schedule_percent,
     g.bound_percent,
+    g.default_percent,
+    g.spare_percent,
+    g.max_percent,
     CASE
       WHEN p.capacity_source = 'pool'
         AND 100 * p.capacity_bytes
@@ -295,8 +300,10 @@ sized AS (
     -- What of the saving is not sure: of donation what lives in the results' memory; of blocks all,
     -- where the compiler is not known and may be one that undoes it; of types all, since the
     -- compiler chooses where it converts; and a kernel of a TPU keeps statistics as long as a tile.
-    CASE WHEN LOWER(r.remedy) LIKE 'donate%' THEN z.donation_bytes - z.donation_sure_bytes
-        ELSE 0 END
+    CASE
+      WHEN LOWER(r.remedy) LIKE 'donate%' THEN z.donation_bytes - z.donation_sure_bytes
+      ELSE 0
+    END
       + CASE
         WHEN LOWER(r.remedy) LIKE '%checkpoint%' AND z.platform IS NULL THEN z.block_bytes
         ELSE 0
@@ -370,26 +377,16 @@ SELECT
   p.*,
   CASE WHEN p.block IS NOT NULL THEN 1 ELSE 0 END AS has_block,
   CASE WHEN p.f32_copy_bytes > 0 THEN 1 ELSE 0 END AS gradients_only,
+  CASE WHEN 100 * p.total_bytes <= p.default_percent * p.memory_bytes THEN 1 ELSE 0 END
+    AS default_enough,
   CASE
-    WHEN 100 * p.total_bytes
-      <= (SELECT t.setting FROM settings t WHERE t.name = 'default_memory_fraction_percent')
-        * p.memory_bytes THEN 1
-    ELSE 0
-  END AS default_enough,
-  CASE
-    WHEN 100 * p.total_bytes
-      <= (SELECT t.setting FROM settings t WHERE t.name = 'default_memory_fraction_percent')
-        * p.memory_bytes
-      THEN (SELECT t.setting FROM settings t WHERE t.name = 'default_memory_fraction_percent')
-    WHEN 100 * p.total_bytes + (SELECT t.setting FROM settings t
-        WHERE t.name = 'memory_fraction_spare_percent') * p.memory_bytes
-      > (SELECT t.setting FROM settings t WHERE t.name = 'memory_fraction_max_percent')
-        * p.memory_bytes
-      THEN (SELECT t.setting FROM settings t WHERE t.name = 'memory_fraction_max_percent')
+    WHEN 100 * p.total_bytes <= p.default_percent * p.memory_bytes THEN p.default_percent
+    WHEN 100 * p.total_bytes + p.spare_percent * p.memory_bytes > p.max_percent * p.memory_bytes
+      THEN p.max_percent
     ELSE CAST((100 * p.total_bytes + p.memory_bytes - 1
         - (100 * p.total_bytes + p.memory_bytes - 1) % NULLIF(p.memory_bytes, 0))
         / NULLIF(p.memory_bytes, 0) AS BIGINT)
-      + (SELECT t.setting FROM settings t WHERE t.name = 'memory_fraction_spare_percent')
+      + p.spare_percent
   END AS fraction_percent
 FROM paired p
 WHERE p.single = 1

@@ -3,12 +3,14 @@
 #include <SQLiteCpp/SQLiteCpp.h>
 
 #include <memory>
+#include <stdexcept>
 
 #include "ingest/log/log_importer.h"
 #include "ingest/plan/hlo_importer.h"
 #include "ingest/source/source.h"
 #include "ingest/xplane/xplane_importer.h"
 #include "queries/catalogue.h"
+#include "queries/generated_views.h"
 #include "schema/capture_writer.h"
 
 namespace oomdb::queries {
@@ -35,6 +37,14 @@ void Store(schema::Database& database, const std::string& bytes, const std::stri
   schema::CaptureWriter writer(database, description);
   import(*source, {}, writer);
   writer.Commit({});
+}
+
+// What a rule brings to one of the views that unite all of them: to plan those takes a second.
+std::string PartOf(const std::string& view, const std::string& rule) {
+  for (const CatalogueEntry& entry : FindingViews(Catalogue::Get().entries(), {rule})) {
+    if (entry.id == view) return entry.select;
+  }
+  throw std::logic_error("no view " + view);
 }
 
 }  // namespace
@@ -68,8 +78,8 @@ std::vector<Finding> RuleDatabase::Findings(const std::string& rule) {
   SQLite::Statement statement(
       database_.connection(),
       "SELECT finding_id, rule, device, module_name, severity, evidence, title, detail, bytes "
-      "FROM findings WHERE rule = ? ORDER BY finding_id");
-  statement.bind(1, rule);
+      "FROM (" +
+          PartOf("findings", rule) + ") ORDER BY finding_id");
   std::vector<Finding> findings;
   while (statement.executeStep()) {
     findings.push_back({statement.getColumn(0).getString(), statement.getColumn(1).getString(),
@@ -92,10 +102,10 @@ std::vector<std::string> RuleDatabase::Summary() {
 }
 
 std::vector<Remedy> RuleDatabase::Remedies(const Finding& finding) {
-  SQLite::Statement statement(
-      database_.connection(),
-      "SELECT fix, saving_bytes, needs_bytes, fits, likely, remedy FROM remedies "
-      "WHERE finding_id = ? ORDER BY position");
+  SQLite::Statement statement(database_.connection(),
+                              "SELECT fix, saving_bytes, needs_bytes, fits, likely, remedy FROM (" +
+                                  PartOf("remedies", finding.rule) +
+                                  ") WHERE finding_id = ? ORDER BY position");
   statement.bind(1, finding.id);
   std::vector<Remedy> remedies;
   while (statement.executeStep()) {
@@ -107,9 +117,10 @@ std::vector<Remedy> RuleDatabase::Remedies(const Finding& finding) {
 }
 
 std::vector<Item> RuleDatabase::Items(const Finding& finding) {
-  SQLite::Statement statement(
-      database_.connection(),
-      "SELECT kind, label, bytes, count FROM finding_items WHERE finding_id = ? ORDER BY position");
+  SQLite::Statement statement(database_.connection(),
+                              "SELECT kind, label, bytes, count FROM (" +
+                                  PartOf("finding_items", finding.rule) +
+                                  ") WHERE finding_id = ? ORDER BY position");
   statement.bind(1, finding.id);
   std::vector<Item> items;
   while (statement.executeStep()) {

@@ -14,9 +14,7 @@ constexpr int64_t kTpuKeptOfRow = 256;
 }  // namespace
 
 void FuseAttention(const PlanModel& model, PlanState* state) {
-  if (!model.batch().found()) {
-    throw LeverUnknown("the batch dimension was not found: " + model.batch().why_not);
-  }
+  RequireBatch(model);
   const Scores& scores = ScoresOf(model);
   if (scores.empty()) {
     throw LeverUnknown("no scores of attention in the plan: no value has one symbol twice");

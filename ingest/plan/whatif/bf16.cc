@@ -7,9 +7,7 @@
 namespace oomdb::ingest {
 
 void UseBf16(const PlanModel& model, PlanState* state) {
-  if (!model.batch().found()) {
-    throw LeverUnknown("the batch dimension was not found: " + model.batch().why_not);
-  }
+  RequireBatch(model);
   state->new_schedule = true;
   const Logits& logits = LogitsOf(model);
   for (HeapPiece& piece : state->pieces) {
@@ -24,16 +22,8 @@ void UseBf16(const PlanModel& model, PlanState* state) {
   for (const StateLeaf* weight : model.trained()) {
     const Leaf& leaf = model.program().leaf(weight->leaf);
     if (leaf.rank() < 2 || DtypeName(leaf.shape->element_type()) != "f32") continue;
-    int32_t first = INT32_MAX;
-    int32_t last = -1;
-    for (InstructionNumber reader : weight->pass_readers) {
-      if (model.program().position(reader) == IdIndex::kNone) continue;
-      first = std::min(first, model.program().position(reader));
-      last = std::max(last, model.program().position(reader));
-    }
-    if (last >= 0)
-      state->Add("weight in two bytes", PaddedBytes(*leaf.shape) / 2,
-                 {BeginOf(first), EndOf(last)});
+    if (const auto span = model.ReadSpanOf(*weight))
+      state->Add("weight in two bytes", PaddedBytes(*leaf.shape) / 2, *span);
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <stdexcept>
+#include <vector>
 
 #include "ingest/plan/whatif/model.h"
 #include "ingest/plan/whatif/state.h"
@@ -18,9 +19,13 @@ class LeverUnknown : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Why a lever of training can't be told for a program without weights.
-inline constexpr char kNoWeights[] =
-    "no weights in the plan: no argument that the program hands back is read by a forward pass";
+// What a lever needs to find in the plan: throw LeverUnknown where it is missing.
+void RequireBatch(const PlanModel& model);
+void RequireWeights(const PlanModel& model);
+
+// Ends a gradient of the model at the instruction that makes it: it is used up there. Returns when
+// it lived on.
+std::vector<HeapInterval> EndWhereMade(const PlanModel& model, int32_t gradient, PlanState* state);
 
 // Every parameter that a result of its type, shape and layout can replace is donated.
 void Donate(const PlanModel& model, PlanState* state);

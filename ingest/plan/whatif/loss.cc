@@ -7,9 +7,7 @@
 namespace oomdb::ingest {
 
 void ChunkLoss(const PlanModel& model, int64_t chunks, PlanState* state) {
-  if (!model.batch().found()) {
-    throw LeverUnknown("the batch dimension was not found: " + model.batch().why_not);
-  }
+  RequireBatch(model);
   const Logits& logits = LogitsOf(model);
   if (logits.buffer < 0) throw LeverUnknown("no logits in the plan");
   if (logits.vocabulary.empty()) {
@@ -30,16 +28,8 @@ void ChunkLoss(const PlanModel& model, int64_t chunks, PlanState* state) {
   for (const StateLeaf* weight : model.trained()) {
     const Leaf& leaf = model.program().leaf(weight->leaf);
     if (leaf.rank() < 2 || !logits.vocabulary.IsIn(weight->leaf)) continue;
-    int32_t first = INT32_MAX;
-    int32_t last = -1;
-    for (InstructionNumber reader : weight->pass_readers) {
-      if (model.program().position(reader) == IdIndex::kNone) continue;
-      first = std::min(first, model.program().position(reader));
-      last = std::max(last, model.program().position(reader));
-    }
-    if (last >= 0)
-      state->Add("sum of a weight's gradient over the chunks", PaddedBytes(*leaf.shape),
-                 {BeginOf(first), EndOf(last)});
+    if (const auto span = model.ReadSpanOf(*weight))
+      state->Add("sum of a weight's gradient over the chunks", PaddedBytes(*leaf.shape), *span);
   }
 }
 

@@ -261,6 +261,18 @@ void PlanModel::ReadGradients() {
   }
 }
 
+std::optional<HeapInterval> PlanModel::ReadSpanOf(const StateLeaf& leaf) const {
+  int32_t first = INT32_MAX;
+  int32_t last = -1;
+  for (InstructionNumber reader : leaf.pass_readers) {
+    if (program_.position(reader) == IdIndex::kNone) continue;
+    first = std::min(first, program_.position(reader));
+    last = std::max(last, program_.position(reader));
+  }
+  if (last < 0) return std::nullopt;
+  return HeapInterval{BeginOf(first), EndOf(last)};
+}
+
 Moment PlanModel::GradientMadeAt(int32_t group) const {
   const HeapGroup& g = groups_[group];
   Moment made = g.intervals.empty() ? 0 : g.intervals.front().begin;

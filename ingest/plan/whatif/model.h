@@ -99,6 +99,8 @@ class PlanModel {
   const std::vector<const StateLeaf*>& trained() const { return trained_; }
   // Groups that hold the gradient of a weight: made by the backward pass, read outside of it.
   const std::vector<int32_t>& gradients() const { return gradients_; }
+  // From the first to the last instruction of the two passes that reads it; none: nothing does.
+  std::optional<HeapInterval> ReadSpanOf(const StateLeaf& leaf) const;
   // The moment at which a gradient's group is written by the backward pass.
   Moment GradientMadeAt(int32_t group) const;
 

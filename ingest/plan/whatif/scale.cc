@@ -103,9 +103,7 @@ void ScaleOthers(const PlanModel& model, const Symbol& symbol, double ratio, Pla
 }  // namespace
 
 void ScaleBatch(const PlanModel& model, double ratio, PlanState* state) {
-  if (!model.batch().found()) {
-    throw LeverUnknown("the batch dimension was not found: " + model.batch().why_not);
-  }
+  RequireBatch(model);
   ScaleHeap(model, model.batch().symbol, ratio, state);
   ScaleOthers(model, model.batch().symbol, ratio, state);
 }
@@ -120,23 +118,13 @@ void ScaleSequence(const PlanModel& model, double ratio, PlanState* state) {
 }
 
 void Accumulate(const PlanModel& model, int64_t steps, PlanState* state) {
-  if (!model.batch().found()) {
-    throw LeverUnknown("the batch dimension was not found: " + model.batch().why_not);
-  }
-  if (model.trained().empty()) throw LeverUnknown(kNoWeights);
+  RequireBatch(model);
+  RequireWeights(model);
   // The step still takes the whole batch as its argument.
   ScaleHeap(model, model.batch().symbol, 1.0 / static_cast<double>(steps), state);
   state->new_schedule = true;
   // A gradient is added to its sum when it is made.
-  for (int32_t g : model.gradients()) {
-    const Moment made = model.GradientMadeAt(g);
-    const Moment end = BeginOf(PositionOf(made) + 1);
-    std::vector<HeapInterval> kept;
-    for (const HeapInterval& at : state->pieces[g].intervals) {
-      if (at.begin <= made) kept.push_back({at.begin, std::min(at.end, end)});
-    }
-    state->pieces[g].intervals = std::move(kept);
-  }
+  for (int32_t g : model.gradients()) EndWhereMade(model, g, state);
   int64_t sums = 0;
   for (const StateLeaf* weight : model.trained()) {
     const proto::ShapeProto& shape = *model.program().leaf(weight->leaf).shape;

@@ -18,20 +18,6 @@ bool CanSplit(const Leaf& leaf, int64_t devices) {
   return false;
 }
 
-// From the first to the last that reads a weight in either pass; none when nothing does.
-std::optional<HeapInterval> ReadSpan(const PlanModel& model,
-                                     const std::vector<InstructionNumber>& readers) {
-  int32_t first = INT32_MAX;
-  int32_t last = -1;
-  for (InstructionNumber reader : readers) {
-    if (model.program().position(reader) == IdIndex::kNone) continue;
-    first = std::min(first, model.program().position(reader));
-    last = std::max(last, model.program().position(reader));
-  }
-  if (last < 0) return std::nullopt;
-  return HeapInterval{BeginOf(first), EndOf(last)};
-}
-
 void Shard(const PlanModel& model, int64_t devices, bool weights, PlanState* state) {
   state->new_schedule = true;
   for (const StateLeaf& leaf : model.state()) {
@@ -42,39 +28,29 @@ void Shard(const PlanModel& model, int64_t devices, bool weights, PlanState* sta
     if (!leaf.aliased) state->need.output_bytes -= bytes - bytes / devices;
     // A weight is gathered before its first use and kept to its last: XLA does not gather twice.
     if (!leaf.trained) continue;
-    if (const auto span = ReadSpan(model, leaf.pass_readers))
-      state->Add("weight, gathered", bytes, *span);
+    if (const auto span = model.ReadSpanOf(leaf)) state->Add("weight, gathered", bytes, *span);
   }
   // A gradient is made whole, and then split.
   for (int32_t g : model.gradients()) {
-    const Moment made = model.GradientMadeAt(g);
-    const Moment cut = BeginOf(PositionOf(made) + 1);
-    HeapPiece whole = state->pieces[g];
-    HeapPiece part{whole.bytes / devices, {}, -1, -1, "gradient, split"};
-    std::vector<HeapInterval> kept;
-    for (const HeapInterval& at : whole.intervals) {
-      if (at.begin <= made) kept.push_back({at.begin, std::min(at.end, cut)});
-      if (at.end > cut) part.intervals.push_back({std::max(at.begin, cut), at.end});
-    }
-    state->pieces[g].intervals = std::move(kept);
-    state->pieces.push_back(std::move(part));
+    state->pieces.push_back({state->pieces[g].bytes / devices, EndWhereMade(model, g, state), -1,
+                             -1, "gradient, split"});
   }
 }
 
 }  // namespace
 
 void ShardFully(const PlanModel& model, int64_t devices, PlanState* state) {
-  if (model.trained().empty()) throw LeverUnknown(kNoWeights);
+  RequireWeights(model);
   Shard(model, devices, /*weights=*/true, state);
 }
 
 void ShardOptimizer(const PlanModel& model, int64_t devices, PlanState* state) {
-  if (model.trained().empty()) throw LeverUnknown(kNoWeights);
+  RequireWeights(model);
   Shard(model, devices, /*weights=*/false, state);
 }
 
 void OffloadOptimizer(const PlanModel& model, PlanState* state) {
-  if (model.trained().empty()) throw LeverUnknown(kNoWeights);
+  RequireWeights(model);
   state->new_schedule = true;
   for (const StateLeaf& leaf : model.state()) {
     if (!leaf.is_float || leaf.trained) continue;
