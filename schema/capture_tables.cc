@@ -14,6 +14,7 @@ CaptureTables::CaptureTables(StatementCache& statements)
       start_rises(statements, "stored_start_rises"),
       failed_live(statements, "stored_failed_live"),
       events(statements, "stored_host_events"),
+      gap_calls(statements, "stored_gap_calls"),
       oom_events(statements, "oom_events"),
       oom_buffers(statements, "oom_buffers"),
       oom_chunks(statements, "oom_chunks"),
@@ -22,7 +23,7 @@ CaptureTables::CaptureTables(StatementCache& statements)
 void CaptureTables::Flush() {
   for (BulkInsert* insert : {&captures, &issues, &devices, &modules, &allocators, &executions,
                              &allocations, &module_starts, &start_rises, &failed_live, &events,
-                             &oom_events, &oom_buffers, &oom_chunks, &samples}) {
+                             &gap_calls, &oom_events, &oom_buffers, &oom_chunks, &samples}) {
     insert->Flush();
   }
 }

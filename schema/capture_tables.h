@@ -13,7 +13,7 @@ struct CaptureTables {
   void Flush();
 
   BulkInsert captures, issues, devices, modules, allocators, executions, allocations, module_starts,
-      start_rises, failed_live, events, oom_events, oom_buffers, oom_chunks, samples;
+      start_rises, failed_live, events, gap_calls, oom_events, oom_buffers, oom_chunks, samples;
 };
 
 }  // namespace oomdb::schema

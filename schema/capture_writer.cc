@@ -302,6 +302,23 @@ void CaptureWriter::Add(const ingest::HostEventFact& fact) {
   });
 }
 
+void CaptureWriter::Add(const ingest::GapCallFact& fact) {
+  const ingest::InPhase writing(ingest::Phase::kWrite);
+  state_->tables.gap_calls.Add({
+      {"capture_id", summary_.capture_id},
+      {"module_id", Id(kModule, fact.module)},
+      {"thread_id", state_->strings.Intern(fact.thread.empty() ? "?" : fact.thread)},
+      {"name_id", state_->strings.Intern(fact.name.empty() ? "?" : fact.name)},
+      {"caller_id", state_->strings.Intern(fact.caller)},
+      {"gaps", fact.gaps},
+      {"all_gaps", fact.all_gaps},
+      {"calls", fact.calls},
+      {"depth", fact.depth},
+      {"encloses", static_cast<int64_t>(fact.encloses)},
+      {"last_start_ns", fact.last_start_ns},
+  });
+}
+
 void CaptureWriter::Add(const ingest::OomEventFact& fact) {
   const ingest::InPhase writing(ingest::Phase::kWrite);
   ++summary_.oom_events;

@@ -87,6 +87,7 @@ class CaptureWriter : public ingest::FactSink {
   void Add(const ingest::ExecutionFact& fact) override;
   void Add(const ingest::AllocationFact& fact) override;
   void Add(const ingest::HostEventFact& fact) override;
+  void Add(const ingest::GapCallFact& fact) override;
   void Add(const ingest::OomEventFact& fact) override;
   void Add(const ingest::OomBufferFact& fact) override;
   void Add(const ingest::OomChunkFact& fact) override;

@@ -333,6 +333,23 @@ CREATE TABLE stored_host_events (
 ) STRICT;
 CREATE INDEX stored_host_events_by_thread ON stored_host_events (capture_id, thread_id, start_ns);
 
+-- What a thread called between the executions of a module that it launched: who keeps something of
+-- every execution is among these.
+CREATE TABLE stored_gap_calls (
+  capture_id INTEGER NOT NULL REFERENCES captures, -- the capture
+  module_id INTEGER NOT NULL REFERENCES stored_modules, -- the module
+  thread_id INTEGER NOT NULL REFERENCES strings, -- the thread that launched it
+  name_id INTEGER NOT NULL REFERENCES strings, -- what was called
+  caller_id INTEGER REFERENCES strings, -- of a name without a file: who called it; NULL: unknown
+  gaps INTEGER NOT NULL,        -- gaps between two executions in which it was called
+  all_gaps INTEGER NOT NULL,    -- gaps that there are
+  calls INTEGER NOT NULL,       -- how often it was called in them
+  depth INTEGER NOT NULL,       -- calls of the same gap that enclose it, at least
+  encloses INTEGER NOT NULL,    -- 1 when it always lasts into the next launch, else 0
+  last_start_ns INTEGER NOT NULL -- when it last started (Unix ns)
+) STRICT;
+CREATE INDEX stored_gap_calls_by_module ON stored_gap_calls (capture_id, module_id);
+
 -- Every threshold that a rule reads. Integers: bytes, ns, counts or per cent, as the name says.
 CREATE TABLE settings (
   name TEXT PRIMARY KEY, -- such as growth_min_bytes

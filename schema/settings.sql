@@ -23,6 +23,8 @@ INSERT INTO settings (name, setting, meaning) VALUES
    'how near growth and outputs must be to say that every execution''s outputs are kept'),
   ('holders_max', 5,
    'events between two executions that are listed as possible holders'),
+  ('gap_calls_max', 512,
+   'calls between the executions of a module that are kept; hosts with that many are not compared'),
   ('donation_min_bytes', 1048576,
    'saving below which missing donation is not mentioned'),
   ('donation_min_percent', 2,

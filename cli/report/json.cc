@@ -148,10 +148,18 @@ Json ToJson(const ReportRun& run, const std::string& capacity_evidence) {
          {"longest_wait_ns",
           d.wait_count > 0 ? Number(d.longest_wait_ns, d.wait_evidence) : Json(nullptr)}});
   }
+  Json between = Json::array();
+  for (const ReportGapCall& call : run.between) {
+    between.push_back({{"event", call.event},
+                       {"caller", OrNull(call.caller)},
+                       {"gaps", call.gaps},
+                       {"all_gaps", call.all_gaps},
+                       {"only_host", OrNull(call.only_host)}});
+  }
   return Json{{"devices", std::move(devices)},
               {"shown_device", OrNull(run.devices[run.shown].ordinal)},
               {"live_at_last_start", ToJson(run.live)},
-              {"events_between_last_two_executions", run.between}};
+              {"calls_between_executions", std::move(between)}};
 }
 
 Json ToJson(const ReportAllocator& a) {

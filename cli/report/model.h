@@ -185,11 +185,19 @@ struct ReportProfile {
   std::vector<ReportProfileLine> lines;     // Of buffers; largest first.
 };
 
+// What the launching thread called between the executions of the module.
+struct ReportGapCall {
+  std::string event, caller;
+  int64_t gaps = 0;  // In how many gaps between two executions, of all there are.
+  int64_t all_gaps = 0;
+  std::optional<bool> only_host;  // No other host of the job called it.
+};
+
 struct ReportRun {
-  std::vector<ReportDevice> devices;  // By ordinal.
-  size_t shown = 0;                   // The device whose details follow.
-  std::vector<ReportLiveGroup> live;  // At its last start, largest first.
-  std::vector<std::string> between;   // Host events between its last two executions.
+  std::vector<ReportDevice> devices;   // By ordinal.
+  size_t shown = 0;                    // The device whose details follow.
+  std::vector<ReportLiveGroup> live;   // At its last start, largest first.
+  std::vector<ReportGapCall> between;  // Containers' calls first, then the latest.
 };
 
 // One failure or piece of advice of an error log.

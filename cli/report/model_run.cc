@@ -123,10 +123,13 @@ std::optional<ReportRun> ReadReportRun(schema::Database& database, const ReportP
   run.live = UniteExecutions(live);
   if (!device.device_id) return run;
   for (const schema::Record& row : schema::ReadView(
-           database, "launch_gap_events",
-           {{"device_id", *device.device_id}, {"module_id", plan.module_id}}, "position")) {
-    const int64_t count = row.Integer("count");
-    run.between.push_back(row.Text("event") + (count > 1 ? fmt::format(" × {}", count) : ""));
+           database, "gap_calls", {{"module_id", plan.module_id}},
+           "container DESC, encloses, python DESC, last_start_ns DESC, event")) {
+    run.between.push_back({.event = row.Text("event"),
+                           .caller = row.IsNull("caller") ? "" : row.Text("caller"),
+                           .gaps = row.Integer("gaps"),
+                           .all_gaps = row.Integer("all_gaps"),
+                           .only_host = row.MaybeFlag("only_host")});
   }
   return run;
 }

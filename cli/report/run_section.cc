@@ -95,13 +95,20 @@ class RunSection : ReportPage {
     if (!run.between.empty() && WantsDetail()) {
       std::string events;
       for (size_t i = 0; i < std::min(run.between.size(), kMaxBetween); ++i)
-        events += (i == 0 ? "" : " · ") + render::Safe(run.between[i]);
+        events += (i == 0 ? "" : " · ") + WordsOf(run.between[i]);
       bool first = true;
       for (const std::string& part : render::Wrap(events, width_ - 32)) {
-        Line(render::PadRight(first ? "  between the last two" : "", 32) + part);
+        Line(render::PadRight(first ? "  called between" : "", 32) + part);
         first = false;
       }
     }
+  }
+
+  static std::string WordsOf(const ReportGapCall& call) {
+    std::string words = render::Safe(call.event);
+    if (!call.caller.empty()) words += " at " + render::Safe(call.caller);
+    if (call.gaps < call.all_gaps) words += fmt::format(" ({} of {})", call.gaps, call.all_gaps);
+    return words;
   }
 
   static std::string LaunchWords(const ReportDevice& device) {

@@ -51,6 +51,7 @@ class ModuleSink : public ingest::FactSink {
   void Add(const ingest::ExecutionFact&) override {}
   void Add(const ingest::AllocationFact&) override {}
   void Add(const ingest::HostEventFact&) override {}
+  void Add(const ingest::GapCallFact&) override {}
   void Add(const ingest::OomEventFact&) override {}
   void Add(const ingest::OomBufferFact&) override {}
   void Add(const ingest::OomChunkFact&) override {}

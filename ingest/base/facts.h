@@ -122,6 +122,20 @@ struct HostEventFact {
   std::optional<Index> execution;
 };
 
+// What a thread called between the executions of a module that it launched.
+struct GapCallFact {
+  Index module = 0;
+  std::string_view thread;  // Valid during the call only, as the names.
+  std::string_view name;
+  std::string_view caller;  // Of a name without a file: who called it; empty: unknown.
+  int64_t gaps = 0;         // Gaps between two executions in which it was called.
+  int64_t all_gaps = 0;     // Gaps that there are.
+  int64_t calls = 0;
+  int64_t depth = 0;      // Calls of the same gap that enclose it, at least.
+  bool encloses = false;  // It always lasts into the next launch: it called the module.
+  int64_t last_start_ns = 0;
+};
+
 // One failure, or piece of advice, in an error log; repeats of it are one.
 struct OomEventFact {
   MaybeInt line;     // In the log, from 1: where it stands first.
@@ -221,6 +235,7 @@ class FactSink {
   virtual void Add(const ExecutionFact& fact) = 0;
   virtual void Add(const AllocationFact& fact) = 0;
   virtual void Add(const HostEventFact& fact) = 0;
+  virtual void Add(const GapCallFact& fact) = 0;
   virtual void Add(const OomEventFact& fact) = 0;
   virtual void Add(const OomBufferFact& fact) = 0;
   virtual void Add(const OomChunkFact& fact) = 0;

@@ -59,6 +59,15 @@ void RecordedFacts::Add(const HostEventFact& fact) {
   events_.push_back(kept);
 }
 
+void RecordedFacts::Add(const GapCallFact& fact) {
+  Next(Kind::kGapCall);
+  GapCallFact kept = fact;
+  kept.thread = Lasting(fact.thread);
+  kept.name = Lasting(fact.name);
+  kept.caller = Lasting(fact.caller);
+  gap_calls_.push_back(kept);
+}
+
 void RecordedFacts::Add(const OomEventFact& fact) {
   Next(Kind::kOomEvent);
   oom_events_.push_back(fact);
@@ -88,6 +97,7 @@ void RecordedFacts::Replay(FactSink& sink) const {
   auto execution = executions_.begin();
   auto allocation = allocations_.begin();
   auto event = events_.begin();
+  auto gap_call = gap_calls_.begin();
   auto oom_event = oom_events_.begin();
   auto oom_buffer = oom_buffers_.begin();
   auto oom_chunk = oom_chunks_.begin();
@@ -117,6 +127,9 @@ void RecordedFacts::Replay(FactSink& sink) const {
         break;
       case Kind::kEvent:
         sink.Add(*event++);
+        break;
+      case Kind::kGapCall:
+        sink.Add(*gap_call++);
         break;
       case Kind::kOomEvent:
         sink.Add(*oom_event++);

@@ -29,6 +29,7 @@ class RecordedFacts : public FactSink {
   void Add(const ExecutionFact& fact) override;
   void Add(const AllocationFact& fact) override;
   void Add(const HostEventFact& fact) override;
+  void Add(const GapCallFact& fact) override;
   void Add(const OomEventFact& fact) override;
   void Add(const OomBufferFact& fact) override;
   void Add(const OomChunkFact& fact) override;
@@ -48,6 +49,7 @@ class RecordedFacts : public FactSink {
     kExecution,
     kAllocation,
     kEvent,
+    kGapCall,
     kOomEvent,
     kOomBuffer,
     kOomChunk,
@@ -71,6 +73,7 @@ class RecordedFacts : public FactSink {
   std::vector<ExecutionFact> executions_;
   std::vector<AllocationFact> allocations_;
   std::vector<HostEventFact> events_;
+  std::vector<GapCallFact> gap_calls_;
   std::vector<OomEventFact> oom_events_;
   std::vector<OomBufferFact> oom_buffers_;
   std::vector<OomChunkFact> oom_chunks_;

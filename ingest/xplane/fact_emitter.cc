@@ -32,6 +32,7 @@ class Emitter {
     EmitAllocators();
     host_events_.Emit(options.events);
     EmitExecutions(options.wait_min_ns);
+    EmitGapCalls();
     EmitAllocations();
   }
 
@@ -184,6 +185,24 @@ class Emitter {
       if (e.launch) fact.launch_event = host_events_.NumberOfLaunch(*e.launch);
       AddWait(e, wait_min_ns, &fact);
       AddMemory(e, &fact);
+      sink_.Add(fact);
+    }
+  }
+
+  void EmitGapCalls() {
+    for (const GapCall& call : content_.timeline.gap_calls) {
+      const HostLine& line = content_.timeline.lines[call.line];
+      GapCallFact fact;
+      fact.module = call.module;
+      fact.thread = line.thread;
+      fact.name = line.plane->events.at(call.name).name;
+      if (call.caller >= 0) fact.caller = line.plane->events.at(call.caller).name;
+      fact.gaps = call.gaps;
+      fact.all_gaps = call.all_gaps;
+      fact.calls = call.calls;
+      fact.depth = call.depth;
+      fact.encloses = call.encloses;
+      fact.last_start_ns = content_.base.UnixNs(call.last_start_ps);
       sink_.Add(fact);
     }
   }

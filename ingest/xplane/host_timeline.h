@@ -72,8 +72,24 @@ struct CpuRun {
   MaybeInt program_id;
 };
 
+// A call that a thread made between the executions of a module that it launched (gap_calls.h).
+struct GapCall {
+  int32_t module = -1;  // In the ModuleIndex.
+  int32_t line = -1;    // In HostTimeline::lines.
+  int64_t name = 0;     // What was called: a metadata id of the line's plane.
+  // Of a name without a file: the call with one that encloses it, else the nearest; -1: none.
+  int64_t caller = -1;
+  int64_t gaps = 0;      // Gaps between two executions in which it was called.
+  int64_t all_gaps = 0;  // Gaps that there are.
+  int64_t calls = 0;
+  int64_t depth = 0;      // Calls of the same gap that enclose it, at least.
+  bool encloses = false;  // It always lasts into the next launch.
+  int64_t last_start_ps = 0;
+};
+
 struct HostTimeline {
   std::vector<HostLine> lines;
+  std::vector<GapCall> gap_calls;
   std::vector<AllocatorName> allocator_names;
   std::vector<AllocatorEvent> allocator_events;  // In line order.
   std::vector<std::string> module_names;

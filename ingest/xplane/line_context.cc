@@ -37,6 +37,11 @@ bool WantsFrames(EventRole role) {
   }
 }
 
+// What an allocator did is no call.
+bool IsCall(EventRole role) {
+  return role != EventRole::kAllocation && role != EventRole::kDeallocation;
+}
+
 // Sorts, and joins what overlaps.
 void Join(Spans* spans) {
   std::sort(spans->begin(), spans->end());
@@ -63,6 +68,7 @@ class ContextPlanner {
   std::vector<LineContext> Plan() {
     PlanPoints();
     PlanGaps();
+    PlanLaunches();
     PlanQuietSpans();
     for (LineContext& context : contexts_) {
       std::sort(context.points_ps.begin(), context.points_ps.end());
@@ -101,6 +107,33 @@ class ContextPlanner {
       const LaunchSpan &before = two[0], &after = two[1];
       if (before.line < 0 || before.line != after.line || before.end_ps >= after.start_ps) continue;
       contexts_[before.line].windows.emplace_back(before.end_ps, after.start_ps);
+    }
+  }
+
+  // Every gap between two executions of a module, for what is called in how many of them.
+  void PlanLaunches() {
+    std::map<std::tuple<int32_t, int32_t, int64_t>, Spans> of_devices;  // Line, module, device.
+    for (const ExecutionDraft& e : executions_) {
+      const LaunchSpan launch = e.launch.value_or(LaunchSpan{e.line, -1, e.start_ps, e.end_ps});
+      if (launch.line < 0 || e.module < 0) continue;
+      of_devices[{launch.line, e.module, e.device_ordinal}].emplace_back(launch.start_ps,
+                                                                         launch.end_ps);
+    }
+    for (auto& [key, spans] : of_devices) {
+      std::sort(spans.begin(), spans.end());
+      spans.erase(std::unique(spans.begin(), spans.end()), spans.end());
+      LineLaunches& launches = contexts_[std::get<0>(key)].launches;
+      launches.spans.insert(launches.spans.end(), spans.begin(), spans.end());
+      const int32_t module = std::get<1>(key);
+      if (launches.modules.empty() || launches.modules.back().module != module) {
+        launches.modules.push_back({module, std::move(spans)});
+      } else if (launches.modules.back().spans.size() < spans.size()) {
+        launches.modules.back().spans = std::move(spans);
+      }
+    }
+    for (LineContext& context : contexts_) {
+      std::erase_if(context.launches.modules,
+                    [](const ModuleLaunches& one) { return one.spans.size() < 2; });
     }
   }
 
@@ -247,10 +280,15 @@ std::vector<LineContext> PlanContexts(const HostTimeline& timeline,
 }
 
 std::vector<int64_t> AddContext(Window* window, const TimeBase& base, const LineContext& context,
-                                int32_t line_index, HostTimeline* timeline) {
+                                int32_t line_index, HostTimeline* timeline, CaptureIssues* issues) {
   HostLine& line = timeline->lines[line_index];
   QuietSpans quiet(context.quiet_spans);
+  GapCallCounter gap_calls(line, line_index, context.launches);
+  const bool counts = !context.launches.modules.empty();
   for (const TimelineEvent& event : line.events) {
+    if (counts && IsCall(event.role)) {
+      gap_calls.Saw(event.metadata_id, event.start_ps, event.end_ps);
+    }
     if (event.role == EventRole::kAllocating || event.role == EventRole::kPrepare) {
       // Such a span may stand in another: to wait in it is to wait. Only that it began and ended
       // was heard.
@@ -268,6 +306,7 @@ std::vector<int64_t> AddContext(Window* window, const TimeBase& base, const Line
       [&](const RawEvent& raw) {
         const TimeSpan span = base.SpanOf(line.head, raw);
         quiet.Saw(span.start_ps, span.end_ps);
+        if (counts) gap_calls.Saw(raw.metadata_id, span.start_ps, span.end_ps);
         if (points.NextFrom(span.start_ps) <= span.end_ps) {
           added.push_back(MakeEvent(line, base, raw));
         } else if (const int64_t at = SpanAt(context.windows, span.start_ps); at >= 0) {
@@ -275,19 +314,26 @@ std::vector<int64_t> AddContext(Window* window, const TimeBase& base, const Line
         }
       });
   in_windows.Flush();
+  gap_calls.AddTo(&timeline->gap_calls);
+  if (gap_calls.left_out() > 0) {
+    issues->Add("warning", "calls_left_out",
+                "thread " + line.thread + " made more calls between executions than can be counted",
+                gap_calls.left_out());
+  }
   line.events.insert(line.events.end(), added.begin(), added.end());
   Nest(line_index, timeline);
   return quiet.Longest();
 }
 
 void AddAllContexts(const Source& source, const TimeBase& base, int64_t wait_min_ns,
-                    HostTimeline* timeline, std::vector<ExecutionDraft>* executions) {
+                    HostTimeline* timeline, std::vector<ExecutionDraft>* executions,
+                    CaptureIssues* issues) {
   const std::vector<LineContext> contexts = PlanContexts(*timeline, *executions, wait_min_ns);
   std::vector<std::vector<int64_t>> longest(contexts.size());
   Window window(source);
   for (size_t i = 0; i < contexts.size(); ++i) {
     if (contexts[i].empty()) continue;
-    longest[i] = AddContext(&window, base, contexts[i], static_cast<int32_t>(i), timeline);
+    longest[i] = AddContext(&window, base, contexts[i], static_cast<int32_t>(i), timeline, issues);
   }
   for (ExecutionDraft& e : *executions) {
     if (e.line >= 0 && e.retry_count == 0)

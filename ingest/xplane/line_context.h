@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ingest/xplane/executions.h"
+#include "ingest/xplane/gap_calls.h"
 #include "ingest/xplane/host_timeline.h"
 
 namespace oomdb::ingest {
@@ -20,11 +21,15 @@ struct LineContext {
   // Keep what starts in these, when there is too much the latest, container calls and the latest
   // of each name; sorted, disjoint.
   std::vector<std::pair<int64_t, int64_t>> windows;
+  // Count what is called between these.
+  LineLaunches launches;
   // For these spans, find the longest stretch in which the thread recorded nothing; sorted,
   // disjoint.
   std::vector<std::pair<int64_t, int64_t>> quiet_spans;
 
-  bool empty() const { return points_ps.empty() && windows.empty() && quiet_spans.empty(); }
+  bool empty() const {
+    return points_ps.empty() && windows.empty() && launches.modules.empty() && quiet_spans.empty();
+  }
 };
 
 // One a line of the timeline: the Python frames around what matters, the gap between the last two
@@ -34,14 +39,15 @@ std::vector<LineContext> PlanContexts(const HostTimeline& timeline,
                                       const std::vector<ExecutionDraft>& executions,
                                       int64_t wait_min_ns);
 
-// Adds the events of the context to the line, nested. Returns for each quiet span the longest
-// stretch, ps.
+// Adds the events of the context to the line, nested, and the calls between launches to the
+// timeline. Returns for each quiet span the longest stretch, ps.
 std::vector<int64_t> AddContext(Window* window, const TimeBase& base, const LineContext& context,
-                                int32_t line_index, HostTimeline* timeline);
+                                int32_t line_index, HostTimeline* timeline, CaptureIssues* issues);
 
 // PlanContexts and AddContext for every line; the executions learn how long they were quiet.
 void AddAllContexts(const Source& source, const TimeBase& base, int64_t wait_min_ns,
-                    HostTimeline* timeline, std::vector<ExecutionDraft>* executions);
+                    HostTimeline* timeline, std::vector<ExecutionDraft>* executions,
+                    CaptureIssues* issues);
 
 }  // namespace oomdb::ingest
 

@@ -55,7 +55,7 @@ void ImportXPlane(const Source& source, const ImportOptions& options, FactSink& 
       FindExecutions(source, &space, base, {.truncated = space.truncated}, &timeline, &modules);
   std::vector<AllocatorSeries> series = BuildSeries(timeline);
   const std::vector<PairedAllocation> allocations = PairAllocations(timeline, &series);
-  AddAllContexts(source, base, options.wait_min_ns, &timeline, &executions.all);
+  AddAllContexts(source, base, options.wait_min_ns, &timeline, &executions.all, &space.issues);
   EmitFacts(source, {space, base, timeline, modules, executions, series, allocations}, options,
             sink);
 }

@@ -13,8 +13,8 @@
 --   losses or gradients, a metric that is never fetched, a cache. The state of a JAX program exists
 --   before its first step, so later growth is not the state.
 -- how to read: A growth of 1.00 times the outputs means that every step's outputs are kept. The
---   holder is guessed from what the launching thread did between the last two executions: calls
---   that put something into a container come first.
+--   holder is guessed from what the launching thread called between executions: what no other host
+--   of the job called comes first, then calls that put something into a container.
 -- next: oomdb query --db oom.db "SELECT kind, label, bytes, count FROM finding_items WHERE
 --   finding_id LIKE 'grows_per_execution%'"
 -- says: Every execution of {module_name} leaves {bytes:bytes} behind(steady?| on average)(failed?,
@@ -27,8 +27,8 @@
 --   only twice: a cache that fills looks the same (inferred).)(keeps_outputs? The
 --   program keeps the outputs of every execution:)(own_outputs?(keeps_outputs?| What survives:)
 --   outputs of {module_name} execution {sequences} still live.|[ Still live at the last start:
---   {origins:list}.])[ Between the last two executions the launching thread ran {events} (the
---   holder is inferred).](failed? An execution failed before launch (measured).)(is_full? There is
+--   {origins:list}.])[ Between executions the launching thread called {events} (the holder is
+--   inferred).](failed? An execution failed before launch (measured).)(is_full? There is
 --   no room for one more execution (inferred).)[ At this rate the {capacity_bytes:bytes} run out
 --   after {executions_left:n} more executions (inferred).]
 -- quiet: no growth over {execution_count:n} executions
@@ -55,7 +55,7 @@
 --   own_outputs: 1 when most of what survives are outputs of the module, else 0
 --   sequences: executions of the module whose outputs live on; NULL: none
 --   origins: the largest of what survives
---   events: what the launching thread ran between the last two executions
+--   events: what the launching thread called between executions
 --   failed: 1 when an execution failed for it, else 0
 --   capacity_bytes: what the device may use (bytes)
 --   is_full: 1 when one more execution would find no room, else 0
@@ -181,7 +181,9 @@ WITH survivors AS (
 holders AS (
   SELECT
     h.device_id,
-    MAX(CASE WHEN h.position = 1 AND h.container = 1 THEN h.event END) AS event,
+    MAX(CASE
+      WHEN h.position = 1 AND (h.container = 1 OR h.only_host = 1) THEN h.event
+    END) AS event,
     MAX(CASE WHEN h.position = 1 THEN h.caller END) AS caller
   FROM growth_holders h
   GROUP BY h.device_id

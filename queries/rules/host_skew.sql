@@ -21,8 +21,10 @@
 --   device stands out|{devices:n} of {all_devices:n} devices of the host stand out))[. It also
 --   {capacity_figure:list} (measured), {capacity_beside:list}][. It also {in_use_figure:list}
 --   (measured), {in_use_beside:list}][. It also {waits_figure:list} (measured),
---   {waits_beside:list}].(one_failed? 1 execution there failed before launch
---   (measured).|(any_failed? {failed_count:n} executions there failed before launch (measured).))
+--   {waits_beside:list}].[ Between its executions only this host called {lone_event}[ at
+--   {lone_caller}], in {lone_gaps:n} of {all_gaps:n} gaps (measured): look there
+--   first.](one_failed? 1 execution there failed before launch (measured).|(any_failed?
+--   {failed_count:n} executions there failed before launch (measured).))
 -- columns:
 --   capture_id: the capture of the host that stands out, one finding each
 --   device: ordinal of the device when a single one stands out
@@ -37,6 +39,11 @@
 --   in_use_beside: the median of its peers
 --   waits_figure: how long it waited, where that is odd too
 --   waits_beside: the median of its peers
+--   lone_event: where memory grows or more is in use: what only this host of the job called between
+--     executions, containers' calls first; NULL: nothing, or not recorded
+--   lone_caller: who called it, where its name has no file
+--   lone_gaps: gaps between two executions in which it was called
+--   all_gaps: gaps that there are
 --   devices: devices of the host that stand out
 --   all_devices: devices that it has
 --   failed_count: executions there that are known to have failed
@@ -61,7 +68,8 @@ WITH ordered AS (
 -- What the first figure says is not said again.
 chosen AS (
   SELECT
-    r.capture_id, r.device_id, r.device, r.module_id, r.module_name, r.figure, r.beside, r.bytes,
+    r.capture_id, r.device_id, r.device, r.module_id, r.module_name, r.importance, r.figure,
+    r.beside, r.bytes,
     CASE
       WHEN r.place > 1 THEN 0
       WHEN r.importance = r.first_importance THEN 1
@@ -85,17 +93,37 @@ odd AS (
     MAX(CASE WHEN h.choice = 3 THEN h.figure END) AS in_use_figure,
     MAX(CASE WHEN h.choice = 3 THEN h.beside END) AS in_use_beside,
     MAX(CASE WHEN h.choice = 4 THEN h.figure END) AS waits_figure,
-    MAX(CASE WHEN h.choice = 4 THEN h.beside END) AS waits_beside
+    MAX(CASE WHEN h.choice = 4 THEN h.beside END) AS waits_beside,
+    -- Growth or in use: something is kept.
+    MAX(CASE WHEN h.importance IN (1, 3) THEN 1 ELSE 0 END) AS keeps
   FROM chosen h
   GROUP BY h.capture_id
+),
+-- What only one host called is the best suspect for what only that one keeps.
+lone AS (
+  SELECT
+    g.capture_id, g.module_id, g.event, g.caller, g.gaps, g.all_gaps,
+    ROW_NUMBER() OVER (
+      PARTITION BY g.capture_id, g.module_id
+      ORDER BY g.container DESC, g.encloses, g.gaps DESC NULLS LAST, g.depth NULLS FIRST,
+        g.last_start_ns DESC NULLS LAST, g.event NULLS FIRST
+    ) AS place
+  FROM gap_calls g
+  WHERE g.only_host = 1
 ),
 counted AS (
   SELECT
     o.*,
+    l.event AS lone_event,
+    l.caller AS lone_caller,
+    l.gaps AS lone_gaps,
+    l.all_gaps,
     (SELECT COUNT(*) FROM devices d WHERE d.capture_id = o.capture_id) AS all_devices,
     (SELECT COUNT(*) FROM executions e WHERE e.capture_id = o.capture_id AND e.failed = 1)
       AS failed_count
   FROM odd o
+  LEFT JOIN lone l
+    ON l.capture_id = o.capture_id AND l.module_id = o.module_id AND l.place = 1 AND o.keeps = 1
 )
 SELECT
   c.capture_id,
@@ -117,6 +145,10 @@ SELECT
   o.in_use_beside,
   o.waits_figure,
   o.waits_beside,
+  o.lone_event,
+  o.lone_caller,
+  o.lone_gaps,
+  o.all_gaps,
   o.devices,
   o.all_devices,
   o.failed_count,

@@ -216,3 +216,64 @@ ALTER TABLE oom_events ADD COLUMN pool_bytes INTEGER;
 ALTER TABLE oom_events ADD COLUMN peak_bytes INTEGER;
 ALTER TABLE oom_events ADD COLUMN largest_request_bytes INTEGER;
 ALTER TABLE oom_events ADD COLUMN temp_unpadded_bytes INTEGER;
+
+-- What a thread called between the executions of a module. Of captures that were read by an earlier
+-- version only the gap between the last two is known.
+CREATE TABLE stored_gap_calls (
+  capture_id INTEGER NOT NULL REFERENCES captures,
+  module_id INTEGER NOT NULL REFERENCES stored_modules,
+  thread_id INTEGER NOT NULL REFERENCES strings,
+  name_id INTEGER NOT NULL REFERENCES strings,
+  caller_id INTEGER REFERENCES strings,
+  gaps INTEGER NOT NULL,
+  all_gaps INTEGER NOT NULL,
+  calls INTEGER NOT NULL,
+  depth INTEGER NOT NULL,
+  encloses INTEGER NOT NULL,
+  last_start_ns INTEGER NOT NULL
+) STRICT;
+CREATE INDEX stored_gap_calls_by_module ON stored_gap_calls (capture_id, module_id);
+INSERT INTO stored_gap_calls
+WITH launches AS (
+  SELECT DISTINCT e.capture_id, e.module_id, e.launch_event_id, h.thread_id, h.start_ns, h.end_ns
+  FROM stored_executions e
+  JOIN stored_host_events h ON h.event_id = e.launch_event_id
+  WHERE e.module_id IS NOT NULL
+),
+pairs AS (
+  SELECT
+    l.capture_id, l.module_id, l.thread_id, l.start_ns AS to_ns,
+    LAG(l.end_ns) OVER w AS from_ns,
+    LEAD(l.start_ns) OVER w AS next_ns
+  FROM launches l
+  WINDOW w AS (PARTITION BY l.module_id, l.thread_id ORDER BY l.start_ns)
+),
+gaps AS (
+  SELECT p.capture_id, p.module_id, p.thread_id, p.from_ns, p.to_ns
+  FROM pairs p
+  WHERE p.next_ns IS NULL AND p.from_ns < p.to_ns
+),
+calls AS (
+  SELECT
+    g.capture_id, g.module_id, g.thread_id, h.name_id, h.start_ns,
+    CASE WHEN LOWER(n.content) NOT LIKE '%.py:%' AND LOWER(o.content) LIKE '$%.py:%'
+      THEN p.name_id END AS caller_id,
+    CASE WHEN h.end_ns > g.to_ns THEN 1 ELSE 0 END AS encloses
+  FROM gaps g
+  JOIN stored_host_events h
+    ON h.capture_id = g.capture_id AND h.thread_id = g.thread_id
+    AND h.start_ns >= g.from_ns AND h.start_ns < g.to_ns
+  JOIN strings n ON n.string_id = h.name_id
+  LEFT JOIN stored_host_events p ON p.event_id = h.parent_id
+  LEFT JOIN strings o ON o.string_id = p.name_id
+  WHERE n.content NOT IN ('MemoryAllocation', 'MemoryDeallocation')
+    AND NOT EXISTS (
+      SELECT 1 FROM launches l
+      WHERE l.capture_id = g.capture_id AND l.thread_id = g.thread_id
+        AND h.start_ns >= l.start_ns AND h.start_ns < l.end_ns
+    )
+)
+SELECT c.capture_id, c.module_id, c.thread_id, c.name_id, c.caller_id, 1, 1, COUNT(*), 0,
+  MIN(c.encloses), MAX(c.start_ns)
+FROM calls c
+GROUP BY c.capture_id, c.module_id, c.thread_id, c.name_id, c.caller_id;

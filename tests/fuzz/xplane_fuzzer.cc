@@ -20,6 +20,7 @@ class NullSink : public oomdb::ingest::FactSink {
   void Add(const oomdb::ingest::ExecutionFact&) override {}
   void Add(const oomdb::ingest::AllocationFact&) override {}
   void Add(const oomdb::ingest::HostEventFact&) override {}
+  void Add(const oomdb::ingest::GapCallFact&) override {}
   void Add(const oomdb::ingest::OomEventFact&) override {}
   void Add(const oomdb::ingest::OomBufferFact&) override {}
   void Add(const oomdb::ingest::OomChunkFact&) override {}

@@ -29,6 +29,7 @@ class ReadLog : public FactSink {
   void Add(const ExecutionFact&) override { ADD_FAILURE(); }
   void Add(const AllocationFact&) override { ADD_FAILURE(); }
   void Add(const HostEventFact&) override { ADD_FAILURE(); }
+  void Add(const GapCallFact&) override { ADD_FAILURE(); }
   void Add(const ProfileSampleFact&) override { ADD_FAILURE(); }
 
   // The only event; a default one, and a failure, when there is another number of them.

@@ -22,6 +22,7 @@ class Kept : public FactSink {
   void Add(const ExecutionFact&) override { ADD_FAILURE(); }
   void Add(const AllocationFact&) override { ADD_FAILURE(); }
   void Add(const HostEventFact&) override { ADD_FAILURE(); }
+  void Add(const GapCallFact&) override { ADD_FAILURE(); }
   void Add(const OomEventFact&) override { ADD_FAILURE(); }
   void Add(const OomBufferFact&) override { ADD_FAILURE(); }
   void Add(const OomChunkFact&) override { ADD_FAILURE(); }

@@ -84,9 +84,10 @@ TEST(ReportTextTest, ACaptureCannotDriveTheTerminal) {
   report.plan->name = "jit_\x1b[31m";
   report.plan->groups[0].op_name = "a\nb";
   report.run->live[0].origin = "\rgone";
-  report.run->between = {
+  report.run->between[0].event =
       "\x9b"
-      "1A"};
+      "1A";
+  report.run->between[0].caller = "\x1b[2J";
   report.captures[0].issues = {"warning: \x1b[5m"};
   const std::string text = ReportText(report, Style100());
   EXPECT_EQ(text.find('\x1b'), std::string::npos);

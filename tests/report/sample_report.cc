@@ -78,7 +78,11 @@ Report HealthyReport() {
   device.last_execution_id = 3;
   run.devices.push_back(device);
   run.live = {{"allocated before the capture began", 100 * kMiB, 1}};
-  run.between = {"$train.py:61 log_metrics"};
+  run.between = {{.event = "$train.py:61 log_metrics",
+                  .caller = "",
+                  .gaps = 2,
+                  .all_gaps = 2,
+                  .only_host = {}}};
   report.run = run;
   report.quiet = {"the plan fits the capacity", "no growth over 3 executions"};
   return report;

@@ -73,6 +73,26 @@ TEST(GrowsPerExecutionTest, KeptOutputsAreNamedWithTheirHolder) {
   EXPECT_EQ(remedies[3].fits, 0);  // A larger pool only delays it.
 }
 
+// Of two lists the one that is appended to as often as memory rises, though the other one comes later
+// and the last gap has nothing of it.
+TEST(GrowsPerExecutionTest, WhoIsCalledAsOftenAsItRisesIsTheHolder) {
+  GpuStory story = Story(4_GiB);
+  for (int i = 0; i < 20; ++i) {
+    const Execution done = story.Step("jit_step");
+    const bool keeps = i % 3 == 0;
+    if (!keeps) story.Free(done.outputs);
+    if (keeps) story.InPython("eval.py:9 snapshot", [&] { story.Python("builtins append"); });
+    story.InPython("train.py:61 log_metrics", [&] { story.Python("builtins append"); });
+  }
+  RuleDatabase database;
+  database.Ingest(story.Bytes());
+  const std::vector<Finding> found = database.Findings("grows_per_execution");
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_THAT(found[0].detail,
+              HasSubstr("called $builtins append at eval.py:9 snapshot (in 7 of 19 gaps)"));
+  EXPECT_THAT(database.Remedies(found[0])[0].fix, HasSubstr("append at eval.py:9 snapshot"));
+}
+
 TEST(GrowsPerExecutionTest, AFailureForItIsAnError) {
   GpuStory story = Story(960_MiB);
   for (int i = 0; i < 7; ++i) story.Step("jit_step");

@@ -10,6 +10,7 @@ namespace {
 
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::SizeIs;
 
 std::vector<std::string> OddHosts(RuleDatabase& database) {
@@ -45,6 +46,43 @@ TEST(HostSkewTest, TheHostThatLeaksIsNamed) {
   const std::vector<Remedy> remedies = database.Remedies(found[0]);
   ASSERT_THAT(remedies, SizeIs(1));
   EXPECT_EQ(remedies[0].saving_bytes, 7 * 32_MiB);
+}
+
+// Every host logs, one keeps what it logs.
+TEST(HostSkewTest, WhatOnlyTheLeakingHostCalledIsTheSuspect) {
+  RuleDatabase database;
+  for (int i = 0; i < 4; ++i) {
+    database.Ingest(Host(i, {.leaking_devices = i == 2 ? 1 : 0,
+                             .calls = "train.py:61 log_metrics",
+                             .calls_inside = i == 2 ? "builtins append" : nullptr}),
+                    "job");
+  }
+  const std::vector<Finding> found = database.Findings("host_skew");
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_THAT(found[0].detail, HasSubstr("only this host called $builtins append at train.py:61 "
+                                         "log_metrics, in 7 of 7 gaps"));
+  const std::vector<Finding> growth = database.Findings("grows_per_execution");
+  ASSERT_THAT(growth, SizeIs(1));
+  EXPECT_THAT(growth[0].detail, HasSubstr("no other host of the job did"));
+}
+
+// A call that all hosts make tells nothing, nor does one where the others recorded no Python.
+TEST(HostSkewTest, NoSuspectWhereNoneIsTold) {
+  for (const bool others_record : {true, false}) {
+    RuleDatabase database;
+    for (int i = 0; i < 4; ++i) {
+      const bool records = others_record || i == 2;
+      database.Ingest(Host(i, {.leaking_devices = i == 2 ? 1 : 0,
+                               .calls = records ? "train.py:61 log_metrics" : nullptr}),
+                      "job");
+    }
+    const std::vector<Finding> found = database.Findings("host_skew");
+    ASSERT_THAT(found, SizeIs(1));
+    EXPECT_THAT(found[0].detail, Not(HasSubstr("only this host called")));
+    const std::vector<Finding> growth = database.Findings("grows_per_execution");
+    ASSERT_THAT(growth, SizeIs(1));
+    EXPECT_THAT(growth[0].detail, Not(HasSubstr("no other host")));
+  }
 }
 
 TEST(HostSkewTest, ASmallerPoolAndALeakInALargerJob) {

@@ -19,6 +19,9 @@ struct HostOptions {
   int64_t wait_ns = 0;      // Of one step.
   int64_t temp_bytes = 100_MiB;
   const char* operation = "multiply";
+  // Python's calls after each step: "train.py:61 log_metrics", and what that one calls.
+  const char* calls = nullptr;
+  const char* calls_inside = nullptr;
 };
 
 // A process that runs the step on all its devices and drops the outputs, but for those that leak.
@@ -37,6 +40,11 @@ inline std::string Host(int number, const HostOptions& options) {
           story.Step("jit_step", {.device = device, .wait_ns = i == 2 ? options.wait_ns : 0});
       if (device >= options.leaking_devices) story.Free(done.outputs);
     }
+    if (options.calls == nullptr) continue;
+    story.InPython(options.calls, [&] {
+      story.Python("train.py:70 norm");
+      if (options.calls_inside != nullptr) story.Python(options.calls_inside);
+    });
   }
   return story.Bytes();
 }

@@ -47,16 +47,10 @@ const std::map<std::string, std::set<std::string>> kInherent = {
     {"host_skew", {"stored_executions_by_start"}},
     {"host_skew_items", {"stored_executions_by_start"}},
     {"host_skew_remedies", {"stored_executions_by_start"}},
-    // Growth without a holder is a finding too: a left join, which SQLite does not look through.
-    {"grows_per_execution", {"stored_executions_by_capture"}},
-    {"grows_per_execution_remedies", {"stored_executions_by_capture"}},
     // It is made of these.
-    {"findings", {"stored_executions_by_start", "stored_executions_by_capture"}},
+    {"findings", {"stored_executions_by_start"}},
     {"incident_findings", {"stored_executions_by_start", "stored_executions_by_capture"}},
     {"incidents", {"stored_executions_by_start", "stored_executions_by_capture"}},
-    // Growth that is not sure yet is an open question.
-    {"grows_per_execution_open", {"stored_executions_by_capture"}},
-    {"open_questions", {"stored_executions_by_capture"}},
 };
 
 struct Instruction {

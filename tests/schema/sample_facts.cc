@@ -143,6 +143,15 @@ void AddSampleFacts(ingest::FactSink& sink, const std::string& hlo_hash, int64_t
   event.start_ns = 900;
   event.end_ns = 2100;
   sink.Add(event);
+  ingest::GapCallFact call;
+  call.thread = "python";
+  call.name = "$builtins append";
+  call.caller = "$train.py:61 log_metrics";
+  call.gaps = 2;
+  call.all_gaps = 3;
+  call.calls = 4;
+  call.last_start_ns = 950;
+  sink.Add(call);
   ingest::OomEventFact oom;
   oom.line = 7;
   oom.kind = "bfc_request_failed";

@@ -20,6 +20,14 @@ struct CollectedEvent {
   std::optional<Index> execution;
 };
 
+// A GapCallFact that owns its texts.
+struct CollectedGapCall {
+  Index module = 0;
+  std::string thread, name, caller;
+  int64_t gaps = 0, all_gaps = 0, calls = 0, depth = 0;
+  bool encloses = false;
+};
+
 class CollectedFacts : public FactSink {
  public:
   void Add(const CaptureFact& fact) override { captures.push_back(fact); }
@@ -36,6 +44,12 @@ class CollectedFacts : public FactSink {
   void Add(const HostEventFact& fact) override {
     events.push_back({std::string(fact.thread), std::string(fact.name), fact.start_ns, fact.end_ns,
                       fact.parent, fact.execution});
+  }
+
+  void Add(const GapCallFact& fact) override {
+    gap_calls.push_back({fact.module, std::string(fact.thread), std::string(fact.name),
+                         std::string(fact.caller), fact.gaps, fact.all_gaps, fact.calls, fact.depth,
+                         fact.encloses});
   }
 
   const CaptureFact& capture() const { return captures.at(0); }
@@ -71,6 +85,7 @@ class CollectedFacts : public FactSink {
   std::vector<ExecutionFact> executions;
   std::vector<AllocationFact> allocations;
   std::vector<CollectedEvent> events;
+  std::vector<CollectedGapCall> gap_calls;
 };
 
 inline CollectedFacts Import(std::string_view bytes, const ImportOptions& options = {}) {
