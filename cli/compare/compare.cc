@@ -221,11 +221,8 @@ bool Exists(const std::string& path) {
 }
 
 // Runs of a database when it has them, else captures.
-schema::Database Open(const Options& options, ExitCode& exit_code) {
-  if (options.base == options.changed) {
-    throw Error(fmt::format("{} and {} are the same", options.base, options.changed),
-                ExitCode::kUsage);
-  }
+schema::Database Open(Options& options, ExitCode& exit_code) {
+  const std::string changed_path = options.changed;
   const bool paths = Exists(options.base) && Exists(options.changed);
   if (!options.database.empty()) {
     schema::Database database =
@@ -233,6 +230,11 @@ schema::Database Open(const Options& options, ExitCode& exit_code) {
     if (!paths || (HoldsRun(database, options.base) && HoldsRun(database, options.changed))) {
       CheckRun(database, options.base);
       CheckRun(database, options.changed);
+      if (options.base == options.changed) {
+        throw Error(fmt::format("{0} is one run: name the run that {0} is to be compared with",
+                                options.base),
+                    ExitCode::kUsage);
+      }
       return database;
     }
   } else if (!paths) {
@@ -244,7 +246,9 @@ schema::Database Open(const Options& options, ExitCode& exit_code) {
   schema::Database database = OpenCaptures({options.base}, "", ReadSettingOptions(options.settings),
                                            exit_code, options.base);
   ExitCode second = ExitCode::kClean;
-  AddCaptures(database, {options.changed}, second, options.changed);
+  // A script may well name one file twice.
+  if (options.base == options.changed) options.changed += " (again)";
+  AddCaptures(database, {changed_path}, second, options.changed);
   if (second != ExitCode::kClean) exit_code = second;
   return database;
 }
@@ -295,7 +299,7 @@ void WriteForPeople(schema::Database& database, const Page& page, const FailureC
   }
 }
 
-void Run(const Options& options, ExitCode& exit_code) {
+void Run(Options options, ExitCode& exit_code) {
   CheckCompareGate(options.fail_on);
   Output output(options.output);
   schema::Database database = Open(options, exit_code);

@@ -82,7 +82,8 @@ Json ToJson(const ReportPlan& p) {
                 {"op_name", OrNull(g.op_name)},
                 {"source_file", OrNull(g.source_file)},
                 {"source_line", OrNull(g.source_line)},
-                {"function_name", OrNull(g.function_name)}};
+                {"function_name", OrNull(g.function_name)},
+                {"stack", g.stack}};
   });
   Json spaces = List(p.other_spaces, [&](const ReportSpace& space) {
     return Json{{"memory_space", space.memory_space},

@@ -105,6 +105,7 @@ struct ReportGroup {
   std::string source_file;
   std::optional<int64_t> source_line;
   std::string function_name = {};
+  std::vector<std::string> stack = {};  // All Python frames of one of them, innermost first.
   std::optional<int64_t> padding_bytes = {};  // Of an error log's buffers: what tiles add.
 };
 

@@ -6,6 +6,7 @@
 
 #include "cli/nearest.h"
 #include "cli/report/model.h"
+#include "render/words.h"
 #include "schema/query.h"
 
 namespace oomdb::cli {
@@ -104,7 +105,40 @@ class PlanReader {
     plan->memory_bytes = devices[0].MaybeInteger("memory_bytes");
   }
 
+  // The frames that call one another, innermost first, each as file:line function.
+  class Stacks {
+   public:
+    explicit Stacks(const std::vector<schema::Record>& frames) {
+      for (const schema::Record& row : frames) {
+        frames_[row.Integer("frame_id")] = {
+            row.MaybeInteger("parent_frame_id"),
+            render::Place(row.Text("source_file"), row.MaybeInteger("source_line"),
+                          row.Text("function_name"))};
+      }
+    }
+
+    std::vector<std::string> Of(std::optional<int64_t> frame_id) const {
+      std::vector<std::string> stack;
+      // A stack has no more frames than there are, however the file links them.
+      while (frame_id && stack.size() < frames_.size()) {
+        const auto frame = frames_.find(*frame_id);
+        if (frame == frames_.end()) break;
+        stack.push_back(frame->second.place);
+        frame_id = frame->second.parent;
+      }
+      return stack;
+    }
+
+   private:
+    struct Frame {
+      std::optional<int64_t> parent;
+      std::string place;
+    };
+    std::map<int64_t, Frame> frames_;
+  };
+
   void ReadGroups(ReportPlan* plan) {
+    const Stacks stacks(schema::ReadView(database_, "frames", {{"module_id", plan->module_id}}));
     std::map<std::string, int64_t> roles;
     for (const schema::Record& row : schema::ReadView(
              database_, "peak_groups", {{"module_id", plan->module_id}},
@@ -119,7 +153,8 @@ class PlanReader {
                               .op_name = row.Text("op_name"),
                               .source_file = row.Text("source_file"),
                               .source_line = row.MaybeInteger("source_line"),
-                              .function_name = row.Text("function_name")});
+                              .function_name = row.Text("function_name"),
+                              .stack = stacks.Of(row.MaybeInteger("frame_id"))});
       if (has_role) roles[row.Text("role")] += row.Integer("bytes");
     }
     for (const auto& [role, bytes] : roles) plan->roles.push_back({role, bytes});

@@ -122,9 +122,9 @@ std::optional<ReportRun> ReadReportRun(schema::Database& database, const ReportP
     live.push_back(LiveGroup(row));
   run.live = UniteExecutions(live);
   if (!device.device_id) return run;
-  for (const schema::Record& row : schema::ReadView(
-           database, "gap_calls", {{"module_id", plan.module_id}},
-           "container DESC, encloses, python DESC, last_start_ns DESC, event")) {
+  for (const schema::Record& row :
+       schema::ReadView(database, "gap_calls", {{"module_id", plan.module_id}},
+                        "container DESC, encloses, python DESC, last_start_ns DESC, event")) {
     run.between.push_back({.event = row.Text("event"),
                            .caller = row.IsNull("caller") ? "" : row.Text("caller"),
                            .gaps = row.Integer("gaps"),

@@ -18,6 +18,7 @@ ReportPage::ReportPage(const Report& report, const ReportStyle& style, std::stri
       width_(std::max(style.width, kMinWidth)),
       color_(style.color),
       top_(style.top),
+      stack_(style.stack),
       out_(out) {}
 
 void ReportPage::Line(std::string_view text) {
@@ -89,7 +90,16 @@ void ReportPage::Buffers(const std::vector<ReportGroup>& groups, size_t listed,
     line += render::PadRight(render::TruncateFront(row.op, op_width), op_width) + " " +
             render::Truncate(row.line, line_width);
     Line(&row == &rows.front() ? render::Paint(render::Style::kDim, line, color_) : line);
+    if (stack_ && &row != &rows.front()) Stack(groups[&row - &rows.front() - 1].stack);
   }
+}
+
+void ReportPage::Stack(const std::vector<std::string>& frames) {
+  std::string calls;
+  for (const std::string& frame : frames) {
+    calls += (calls.empty() ? "" : " ← ") + render::Safe(frame);
+  }
+  if (!calls.empty()) Indented(calls, 11);
 }
 
 void ReportPage::Live(const std::vector<ReportLiveGroup>& groups, size_t most) {

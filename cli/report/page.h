@@ -40,6 +40,8 @@ class ReportPage {
   // `shape_percent` and Python lines `line_percent`.
   void Buffers(const std::vector<ReportGroup>& groups, size_t listed, size_t shape_percent,
                size_t line_percent);
+  // Calls, innermost first, under the group that they lead to.
+  void Stack(const std::vector<std::string>& frames);
   // What is live, by origin, up to `most` lines.
   void Live(const std::vector<ReportLiveGroup>& groups, size_t most);
   // Whether there is something to prove; a healthy capture takes half the lines, unless --top asks
@@ -52,6 +54,7 @@ class ReportPage {
   const size_t width_;
   const bool color_;
   const std::optional<size_t> top_;
+  const bool stack_;
 
  private:
   std::string& out_;

@@ -31,6 +31,7 @@ struct Options {
   SettingOptions settings;
   std::string fail_on;
   bool tee = false;
+  bool stack = false;
 };
 
 std::vector<std::string> NextCommands(const Options& options, const Report& report) {
@@ -125,6 +126,7 @@ ExitCode Run(const Options& options) {
   style.width = to_file ? 100 : std::min<size_t>(terminal.width, 120);
   style.color = terminal.color && !to_file;
   if (options.top) style.top = static_cast<size_t>(*options.top);
+  style.stack = options.stack;
   style.next = NextCommands(options, report);
 
   if (!options.json_file.empty())
@@ -165,6 +167,8 @@ void RegisterReport(Verbs& verbs, ExitCode& exit_code) {
   verb.Option("--top", options->top,
               "Groups of buffers to list; by default 10, for a healthy capture 5; JSON has all")
       .Type("N");
+  verb.Flag("--stack", options->stack,
+            "Under each group of buffers all Python frames, those of libraries too");
   verb.Option("--json", options->json_file,
               "Also write JSON to this file; - writes only that, to standard output")
       .Type("FILE");

@@ -15,6 +15,7 @@ struct ReportStyle {
   bool color = false;
   // Groups of buffers and Python lines to list; not given: 10, of a healthy capture 5 groups.
   std::optional<size_t> top;
+  bool stack = false;  // All Python frames of each group of buffers, not only the user's own.
   // What to type next, ready to paste.
   std::vector<std::string> next;
 };

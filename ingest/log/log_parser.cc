@@ -88,11 +88,14 @@ std::optional<OomEvent> EventIn(std::string_view line) {
 }  // namespace
 
 const Pattern& Prefilter() {
-  static const Pattern* const prefilter = new Pattern(Meanings() + "|" + std::string(kUnfinished));
+  static const Pattern* const prefilter =
+      new Pattern(Meanings() + "|" + std::string(kUnfinished) + "|" + std::string(kCutLine));
   return *prefilter;
 }
 
 void LogParser::Take(int64_t number, std::string_view line) {
+  last_taken_ = number;
+  if (!partial_lines_.Take(&number, &line)) return;
   if (line.find('\r') != std::string_view::npos) line = LastRewrite(line, Prefilter());
   TakeText(number, line, Origin());
 }
@@ -402,6 +405,7 @@ void LogParser::FileCode() {
 }
 
 std::vector<OomEvent> LogParser::Finish() {
+  for (const auto& [number, text] : partial_lines_.TakeRest()) TakeText(number, text, Origin());
   for (auto& [process, stream] : streams_) {
     now_ = &stream;
     CloseBlock();

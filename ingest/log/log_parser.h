@@ -17,6 +17,7 @@
 #include "ingest/log/event_groups.h"
 #include "ingest/log/oom_event.h"
 #include "ingest/log/origin.h"
+#include "ingest/log/partial_lines.h"
 #include "ingest/log/patterns.h"
 
 namespace oomdb::ingest {
@@ -39,7 +40,9 @@ class LogParser {
   // The lines in their order; some may be left out (between reports).
   void Take(int64_t number, std::string_view line);
   // False when nothing read lately lets expect that the next lines mean something.
-  bool expects_more() const { return quiet_lines_ < kQuietLines; }
+  bool expects_more() const {
+    return quiet_lines_ < kQuietLines || partial_lines_.waits(last_taken_);
+  }
   // True when a failure, or advice on one, was read; statistics are none.
   bool found_failure() const { return found_failure_; }
 
@@ -105,6 +108,8 @@ class LogParser {
   void Switch(const Origin& origin);
 
   EventGroups groups_;
+  PartialLines partial_lines_;
+  int64_t last_taken_ = 0;                 // The number of the line before, whole or not.
   std::map<std::string, Stream> streams_;  // By process; "": of a log of one.
   Stream* now_ = &streams_[""];
   LineLabels labels_ = LineLabels::kNone;

@@ -13,6 +13,7 @@
 --   function_name: the function that the line stands in
 --   bytes: all of them together (bytes)
 --   count: how many
+--   frame_id: the innermost Python frame of one of them; NULL where it is not known
 -- how to read: The same parts as in peak_parts, without those of 0 bytes. Parameters, outputs and
 --   constants are there all the time, temps by the heap trace; without one all temp allocations.
 CREATE VIEW peak_groups AS
@@ -28,7 +29,8 @@ SELECT
   b.source_line,
   b.function_name,
   CAST(SUM(b.bytes) AS BIGINT) AS bytes,
-  COUNT(*) AS count
+  COUNT(*) AS count,
+  MIN(b.frame_id) AS frame_id
 FROM buffers b
 WHERE b.class = 'temp' AND b.memory_space = 0 AND b.at_peak = 1 AND b.bytes > 0
 GROUP BY
@@ -43,7 +45,7 @@ GROUP BY
 UNION ALL
 SELECT
   p.module_id, p.class, NULL, 0, p.shape, NULL, NULL, NULL, NULL, CAST(SUM(p.bytes) AS BIGINT),
-  COUNT(*)
+  COUNT(*), NULL
 FROM plan_allocations p
 JOIN modules m ON m.module_id = p.module_id
 WHERE p.memory_space = 0 AND p.bytes > 0
@@ -52,7 +54,7 @@ GROUP BY p.module_id, p.class, p.shape
 UNION ALL
 SELECT
   o.module_id, 'output', NULL, 0, o.shape, NULL, NULL, NULL, NULL, CAST(SUM(o.bytes) AS BIGINT),
-  COUNT(*)
+  COUNT(*), NULL
 FROM module_outputs o
 WHERE o.memory_space = 0 AND o.aliased = 0 AND o.bytes > 0
 GROUP BY o.module_id, o.shape;

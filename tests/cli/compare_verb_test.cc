@@ -172,6 +172,13 @@ TEST_F(CompareVerbTest, TheSameIsNoDifference) {
   EXPECT_THAT(runs.out, AllOf(StartsWith("no difference: pr holds the same as main1"),
                               HasSubstr("\nno difference between the plans: it peaks as high, with "
                                         "the same buffers\n")));
+  // A file that is named twice is read twice; a run of a database is one, and there is no other.
+  const Outcome twice = Oomdb("compare base base");
+  EXPECT_EQ(twice.exit_code, 0) << twice.err;
+  EXPECT_THAT(twice.out, StartsWith("no difference: base (again) holds the same as base (1 capture"));
+  const Outcome one_run = Oomdb("compare pr pr --db oom.db");
+  EXPECT_EQ(one_run.exit_code, 2);
+  EXPECT_THAT(one_run.err, HasSubstr("pr is one run"));
   // What differs is not called the same.
   EXPECT_THAT(Oomdb("compare base grown").out, Not(HasSubstr("no difference")));
 }

@@ -64,6 +64,18 @@ TEST(ReportTextTest, FitsTheWidth) {
   }
 }
 
+TEST(ReportTextTest, StacksOnRequest) {
+  Report report = MisfitReport();
+  report.plan->groups[0].stack = {"model.py:17 layer", "lib\x1b[2J.py:3 wrap", "train.py:31 step"};
+  ReportStyle style = Style100();
+  EXPECT_THAT(ReportText(report, style), Not(HasSubstr("train.py:31 step")));
+  style.stack = true;
+  const std::string text = ReportText(report, style);
+  EXPECT_THAT(text, HasSubstr("\n           model.py:17 layer ← lib"));
+  EXPECT_THAT(text, HasSubstr("← train.py:31 step\n"));
+  EXPECT_EQ(text.find('\x1b'), std::string::npos);
+}
+
 TEST(ReportTextTest, HealthyCaptureTakesHalfTheLines) {
   const std::string healthy = ReportText(HealthyReport(), Style100());
   EXPECT_THAT(Lines(healthy)[0], StartsWith("WELL  jit_step(7) needs 300 MiB of 1000 MiB"));
