@@ -66,8 +66,8 @@
 --   fix: what to do
 --   saving_bytes: what it saves (bytes); NULL when it does not make the step smaller
 --   needs_bytes: plan and other arrays, less the saving (bytes)
---   fits: 1 when that is within the capacity, 0 when not, NULL: too near to tell, or the saving is
---     an upper bound that would have to be reached
+--   fits: 1 when that is within the capacity, 0 when not, NULL: too near to tell, the saving is an
+--     upper bound that would have to be reached, or of the device only its target is known
 --   likely: 1 when needs_bytes is within the capacity, 0 when not
 --   cost: what it costs
 --   changes_results: 0 or 1
@@ -99,6 +99,8 @@ needs AS (
     p.plan_bytes,
     p.plan_bytes + p.others_bytes AS total_bytes,
     p.capacity_bytes,
+    -- Whether a device has as much as the largest of its target is not known.
+    CASE WHEN p.capacity_source = 'largest device' THEN 1 ELSE 0 END AS capacity_is_bound,
     p.memory_bytes,
     p.stack_bytes + p.block_bytes AS checkpoint_bytes,
     p.block_bytes,
@@ -339,7 +341,7 @@ alone AS (
     CASE
       WHEN s.remedy = 'raise_memory_fraction' THEN 1
       WHEN (100 + s.margin_percent) * (s.total_bytes - s.saving_bytes + s.unsure_bytes)
-        <= 100 * s.capacity_bytes THEN 1
+        <= 100 * s.capacity_bytes THEN CASE WHEN s.capacity_is_bound = 0 THEN 1 END
       WHEN (100 - s.margin_percent) * (s.total_bytes - s.saving_bytes - s.more_bytes)
         > 100 * s.capacity_bytes
         THEN 0
@@ -348,7 +350,11 @@ alone AS (
       WHEN s.remedy = 'raise_memory_fraction' THEN 1
       WHEN s.total_bytes - s.saving_bytes + s.unlikely_bytes <= s.capacity_bytes THEN 1
       ELSE 0
-    END AS likely
+    END AS likely,
+    -- Of the device's memory, rounded up, and a margin.
+    CAST((100 * s.total_bytes + s.memory_bytes - 1
+      - (100 * s.total_bytes + s.memory_bytes - 1) % NULLIF(s.memory_bytes, 0))
+      / NULLIF(s.memory_bytes, 0) AS BIGINT) + s.spare_percent AS wanted_percent
   FROM sized s
   WHERE s.saving_bytes > 0 OR (s.remedy = 'raise_memory_fraction' AND s.pool_helps = 1)
 ),
@@ -377,16 +383,11 @@ SELECT
   p.*,
   CASE WHEN p.block IS NOT NULL THEN 1 ELSE 0 END AS has_block,
   CASE WHEN p.f32_copy_bytes > 0 THEN 1 ELSE 0 END AS gradients_only,
-  CASE WHEN 100 * p.total_bytes <= p.default_percent * p.memory_bytes THEN 1 ELSE 0 END
-    AS default_enough,
+  CASE WHEN p.wanted_percent <= p.default_percent THEN 1 ELSE 0 END AS default_enough,
   CASE
-    WHEN 100 * p.total_bytes <= p.default_percent * p.memory_bytes THEN p.default_percent
-    WHEN 100 * p.total_bytes + p.spare_percent * p.memory_bytes > p.max_percent * p.memory_bytes
-      THEN p.max_percent
-    ELSE CAST((100 * p.total_bytes + p.memory_bytes - 1
-        - (100 * p.total_bytes + p.memory_bytes - 1) % NULLIF(p.memory_bytes, 0))
-        / NULLIF(p.memory_bytes, 0) AS BIGINT)
-      + p.spare_percent
+    WHEN p.wanted_percent <= p.default_percent THEN p.default_percent
+    WHEN p.wanted_percent > p.max_percent THEN p.max_percent
+    ELSE p.wanted_percent
   END AS fraction_percent
 FROM paired p
 WHERE p.single = 1

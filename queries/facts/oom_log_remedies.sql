@@ -356,8 +356,7 @@ SELECT
   z.device_bytes,
   z.lower_percent,
   CASE WHEN z.missing_bytes > 0 THEN z.missing_bytes END AS missing_bytes,
-  CASE WHEN z.wanted_percent > z.max_percent THEN z.max_percent ELSE z.wanted_percent END
-    AS raised_percent,
+  z.wanted_percent AS raised_percent,
   CASE WHEN z.lower_percent IS NULL THEN 1 ELSE 0 END AS unmeasured
 FROM sized z
 -- A size that can't be meant leaves nothing to tune.
@@ -380,7 +379,7 @@ WHERE (z.branch <> 'absurd' OR z.remedy = 'check_shapes') AND (z.leads = 1
   OR (z.remedy = 'raise_memory_fraction' AND z.stage = 'run' AND z.memory_space = 'gpu'
     AND z.branch NOT IN ('outside_pool', 'ungrown', 'fragmentation')
     AND z.wanted_bytes > z.capacity_bytes
-    AND 100 * z.wanted_bytes <= z.max_percent * z.device_bytes)
+    AND z.wanted_percent <= z.max_percent)
   -- Another array on a TPU: it is on one chip, or beside those of an earlier run.
   OR (z.remedy = 'shard_on_load' AND z.kind = 'tpu_buffer_request_failed'
     AND z.branch IN ('shortage', 'victim'))

@@ -45,6 +45,19 @@ TEST(CompileOomTest, OneAllocationAboveHalfOfTheMemory) {
   EXPECT_EQ(database.Items(finding)[0].bytes, 12 * kGiB);
 }
 
+// What the gradient made grows with what is trained on: no mesh is wrong.
+TEST(CompileOomTest, OneActivationAboveHalfOfTheMemory) {
+  RuleDatabase database;
+  database.IngestText(
+      Headline("20.00G", "15.00G", "5.00G") + kLargest +
+      Buffer(1, "12.00G", "jit(f)/jvp(layer)/while/body/dot_general", "f32[3221225472]{0:T(256)}"));
+  const Finding finding = Only(database, "compile_oom");
+  EXPECT_EQ(finding.severity, "error");
+  const std::vector<std::string> fixes = Fixes(database, finding);
+  EXPECT_THAT(fixes, Contains(HasSubstr("micro-batches")));
+  EXPECT_THAT(fixes, Not(Contains(HasSubstr("annotate the sharding"))));
+}
+
 TEST(CompileOomTest, ManyEqualOnesAddUpAndAreGrouped) {
   RuleDatabase database;
   std::string text = Headline("20.00G", "15.00G", "5.00G") + kLargest;

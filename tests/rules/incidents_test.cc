@@ -73,6 +73,44 @@ TEST(IncidentsTest, TheErrorTextOfTheSameProgramIsASymptom) {
   EXPECT_THAT(Parts(database), testing::Contains("runtime_oom symptom"));
 }
 
+// The program that an error log does not name is the one of the run whose plan holds the shapes that
+// it lists, if there is one alone.
+TEST(IncidentsTest, AnErrorLogWithoutAModuleIsJoinedByItsShapes) {
+  const auto plan = [](const std::string& name, std::vector<int64_t> dimensions) {
+    HloBuilder hlo(name);
+    hlo.Parameter(4_MiB).Output(1_MiB);
+    hlo.Temp(Value(512_KiB).Shape(11, std::move(dimensions)).Op("jit(f)/jvp()/dot_general"));
+    return hlo.Bytes();
+  };
+  const std::string log =
+      "jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. "
+      "Ran out of memory in memory space hbm. Used 20.00G of 15.00G hbm. Exceeded hbm capacity by "
+      "5.00G.\n\n  Largest program allocations in hbm:\n\n  1. Size: 512.0K\n     Operator: "
+      "op_name=\"jit(f)/jvp()/dot_general\" source_file=\"m.py\" source_line=1\n     Shape: "
+      "f32[256,512]{1,0:T(8,128)}\n     Unpadded size: 512.0K\n     XLA label: fusion.1 = "
+      "fusion(p)\n     Allocation type: HLO temp\n     ==========================\n\n";
+  const auto joined = [](RuleDatabase& database) {
+    std::string by;
+    for (const schema::Record& row : schema::ReadView(database.database(), "oom_event_modules"))
+      by += row.Text("module_name") + " by " + row.Text("matched_by") + ";";
+    return by;
+  };
+  RuleDatabase alone;
+  alone.IngestPlan(plan("jit_f", {256, 512}));
+  alone.IngestPlan(plan("jit_g", {512, 256}));
+  alone.IngestText(log);
+  EXPECT_EQ(joined(alone), "jit_f by shapes;");
+  RuleDatabase both;
+  both.IngestPlan(plan("jit_f", {256, 512}));
+  both.IngestPlan(plan("jit_g", {256, 512}));
+  both.IngestText(log);
+  EXPECT_EQ(joined(both), "");
+  RuleDatabase another_run;
+  another_run.IngestPlan(plan("jit_f", {256, 512}), "run2");
+  another_run.IngestText(log);
+  EXPECT_EQ(joined(another_run), "");
+}
+
 TEST(IncidentsTest, EveryVerdictIsListed) {
   RuleDatabase database;
   std::set<std::string> listed;
