@@ -31,13 +31,15 @@ SqlValue Name(const std::optional<Enum>& e) {
 PlanWriter::PlanWriter(StatementCache& statements, StringTable& strings)
     : strings_(strings),
       find_(statements.Get("SELECT plan_id FROM stored_plans WHERE hlo_hash = ?")),
+      find_changes_(statements.Get("SELECT 1 FROM stored_plan_changes WHERE plan_id = ?")),
       next_plan_id_(statements.Number("SELECT COALESCE(MAX(plan_id), 0) + 1 FROM stored_plans")),
       plans_(statements, "stored_plans"),
       memory_(statements, "stored_module_memory"),
       allocations_(statements, "stored_plan_allocations"),
       outputs_(statements, "stored_module_outputs"),
       buffers_(statements, "stored_buffers"),
-      frames_(statements, "stored_frames") {}
+      frames_(statements, "stored_frames"),
+      changes_(statements, "stored_plan_changes") {}
 
 int64_t PlanWriter::Write(const std::string& hlo_hash, const ingest::Plan& plan) {
   if (!hlo_hash.empty()) {
@@ -59,6 +61,26 @@ int64_t PlanWriter::Write(const std::string& hlo_hash, const ingest::Plan& plan)
   WriteBuffers(plan_id, plan);
   WriteFrames(plan_id, plan);
   return plan_id;
+}
+
+void PlanWriter::WriteChanges(int64_t plan_id, const ingest::PlanChanges& changes) {
+  if (!with_changes_.insert(plan_id).second) return;
+  find_changes_.bind(1, plan_id);
+  const bool known = find_changes_.executeStep();
+  find_changes_.reset();
+  if (known) return;
+  for (const ingest::PlanChange& change : changes.changes) {
+    changes_.Add({
+        {"plan_id", plan_id},
+        {"remedy", change.remedy},
+        {"micro_batches", change.micro_batches},
+        {"chunks", change.chunks},
+        {"devices", change.devices},
+        {"needs_bytes", change.needs_bytes},
+        {"low_bytes", change.low_bytes},
+        {"high_bytes", change.high_bytes},
+    });
+  }
 }
 
 void PlanWriter::WriteTotals(int64_t plan_id, const std::string& hash, const ingest::Plan& plan) {
@@ -197,7 +219,8 @@ void PlanWriter::WriteFrames(int64_t plan_id, const ingest::Plan& plan) {
 }
 
 void PlanWriter::Flush() {
-  for (BulkInsert* insert : {&plans_, &memory_, &allocations_, &outputs_, &buffers_, &frames_})
+  for (BulkInsert* insert :
+       {&plans_, &memory_, &allocations_, &outputs_, &buffers_, &frames_, &changes_})
     insert->Flush();
 }
 

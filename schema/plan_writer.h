@@ -3,9 +3,11 @@
 #define OOMDB_SCHEMA_PLAN_WRITER_H_
 
 #include <cstdint>
+#include <set>
 #include <string>
 
 #include "ingest/plan/plan.h"
+#include "ingest/plan/whatif/plan_changes.h"
 #include "schema/bulk_insert.h"
 #include "schema/string_table.h"
 
@@ -19,6 +21,8 @@ class PlanWriter {
   // The plan_id of the plan with this hash; writes it when it is new. An empty hash is never
   // shared: the plan is stored under a hash of its own place (`unhashed:<plan_id>`).
   int64_t Write(const std::string& hlo_hash, const ingest::Plan& plan);
+  // What it would need with each remedy; written once for a plan.
+  void WriteChanges(int64_t plan_id, const ingest::PlanChanges& changes);
   void Flush();
 
  private:
@@ -29,6 +33,7 @@ class PlanWriter {
 
   StringTable& strings_;
   SQLite::Statement& find_;
+  SQLite::Statement& find_changes_;
   int64_t next_plan_id_;
   BulkInsert plans_;
   BulkInsert memory_;
@@ -36,6 +41,8 @@ class PlanWriter {
   BulkInsert outputs_;
   BulkInsert buffers_;
   BulkInsert frames_;
+  BulkInsert changes_;
+  std::set<int64_t> with_changes_;  // Plans that have theirs.
 };
 
 }  // namespace oomdb::schema

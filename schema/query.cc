@@ -395,6 +395,10 @@ int64_t SettingOf(Database& database, const std::string& name) {
   return ReadView(database, "settings", {{"name", name}}).at(0).Integer("setting");
 }
 
+std::optional<int64_t> MaybeSettingOf(Database& database, const std::string& name) {
+  return ReadView(database, "settings", {{"name", name}}).at(0).MaybeInteger("setting");
+}
+
 void RunWithin(Database& database, const SandboxLimits& limits, const std::function<void()>& work) {
   sqlite3* const handle = database.connection().getHandle();
   const Deadline deadline(handle, limits);

@@ -83,6 +83,9 @@ std::vector<Record> Records(Rows rows);
 // A setting, by its name in the table `settings`.
 int64_t SettingOf(Database& database, const std::string& name);
 
+// The same of one that may not be set.
+std::optional<int64_t> MaybeSettingOf(Database& database, const std::string& name);
+
 struct SandboxLimits {
   std::chrono::milliseconds timeout = std::chrono::seconds(60);
   const std::atomic<bool>* stop = nullptr;  // Ends the query when it becomes true; may be null.

@@ -185,6 +185,20 @@ CREATE TABLE stored_frames (
   PRIMARY KEY (plan_id, frame_id)
 ) STRICT, WITHOUT ROWID;
 
+-- What a program would need with a remedy, or several, by replaying its plan; one row for each number
+-- of parts that was asked for. Plans that are far from any capacity have none.
+CREATE TABLE stored_plan_changes (
+  plan_id INTEGER NOT NULL REFERENCES stored_plans, -- the plan
+  remedy TEXT NOT NULL,         -- its key in remedy_kinds; those of several, joined by +
+  micro_batches INTEGER,        -- parts of the batch; NULL: it is not split
+  chunks INTEGER,               -- parts of the loss; NULL: it is not split
+  devices INTEGER,              -- devices that share state and batch; NULL: as before
+  needs_bytes INTEGER NOT NULL, -- parameters, outputs, constants and temps then (bytes)
+  low_bytes INTEGER,            -- the low end of the range in which the truth lies (bytes); NULL: open
+  high_bytes INTEGER            -- its high end (bytes); NULL: open
+) STRICT;
+CREATE INDEX stored_plan_changes_by_plan ON stored_plan_changes (plan_id);
+
 -- One row per module of a capture.
 CREATE TABLE stored_modules (
   module_id INTEGER PRIMARY KEY, -- local id

@@ -77,6 +77,9 @@ class Job {
         group_(database) {
     // What counts as a wait is decided while reading, by the database's own threshold.
     options_.wait_min_ns = schema::SettingOf(database, "wait_min_ns");
+    options_.changes_min_bytes = schema::SettingOf(database, "changes_min_bytes");
+    options_.changes_min_percent = schema::SettingOf(database, "changes_min_percent");
+    options_.capacity_bytes = schema::MaybeSettingOf(database, "capacity_bytes");
   }
 
   IngestTotals Run() {

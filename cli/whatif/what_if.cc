@@ -16,6 +16,7 @@
 #include "cli/verbs.h"
 #include "cli/whatif/module_reader.h"
 #include "cli/whatif/question.h"
+#include "ingest/plan/hlo_bytes.h"
 #include "google/protobuf/arena.h"
 #include "render/units.h"
 
@@ -111,11 +112,7 @@ void Run(const Options& options) {
   }
 
   google::protobuf::Arena arena;
-  auto& hlo = *google::protobuf::Arena::CreateMessage<proto::HloProto>(&arena);
-  if (module.hlo->size() > std::numeric_limits<int>::max() ||
-      !hlo.ParseFromArray(module.hlo->data(), static_cast<int>(module.hlo->size()))) {
-    throw Error("not a whole HloProto: the bytes are cut off, damaged or of another format");
-  }
+  const proto::HloProto& hlo = ingest::ParseHlo(*module.hlo, &arena);
   const ingest::PlanModel model(hlo, module.platform, {options.batch_size, options.batch_argument});
   what_if.module = module.name;
   what_if.platform = model.platform();

@@ -14,7 +14,8 @@
 
 namespace oomdb::ingest {
 
-struct Plan;  // ingest/plan/plan.h
+struct Plan;         // ingest/plan/plan.h
+struct PlanChanges;  // ingest/plan/whatif/plan_changes.h
 
 using Index = int64_t;
 using MaybeInt = std::optional<int64_t>;
@@ -55,6 +56,8 @@ struct ModuleFact {
   std::string target;    // What it was compiled for, as in ingest/plan/target.h; empty: unknown.
   int64_t execution_count = 0;
   std::shared_ptr<const Plan> plan;  // Null when only its executions are known.
+  // What it would need with each remedy; null: not asked (ImportOptions::WantsChanges).
+  std::shared_ptr<const PlanChanges> changes;
   // The bytes of the HLO proto that the plan was read from; only with ImportOptions::keep_hlo.
   std::shared_ptr<const std::string> hlo;
 };

@@ -22,8 +22,21 @@ struct ImportOptions {
   int64_t wait_min_ns = 1'000'000'000;
   // The plans of other captures of the job, which this one may share; null: none are kept.
   PlanCache* plans = nullptr;
+  // Plans below this size (bytes), and below this share of a capacity that is known (per cent), are
+  // not asked what they would need with each remedy (the settings changes_min_...). The capacity: of
+  // the setting capacity_bytes, which goes before those that captures tell.
+  int64_t changes_min_bytes = 16 << 20;
+  int64_t changes_min_percent = 50;
+  MaybeInt capacity_bytes;
   // Modules come with the bytes of their HLO protos.
   bool keep_hlo = false;
+
+  // Whether to ask a plan of so many bytes. `capacity`: what its device may use; not given: unknown.
+  bool WantsChanges(int64_t plan_bytes, MaybeInt capacity) const {
+    if (capacity_bytes) capacity = capacity_bytes;
+    return plan_bytes >= changes_min_bytes &&
+           (!capacity || plan_bytes / 100 >= *capacity / 10000 * changes_min_percent);
+  }
 };
 
 struct Importer {

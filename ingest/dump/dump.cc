@@ -128,14 +128,14 @@ class Chooser {
 };
 
 // The first of the module's files that can be read.
-std::optional<ModuleFact> ReadModule(const Dump& dump, const DumpModule& module, bool keep_hlo,
-                                     std::vector<IssueFact>& issues) {
+std::optional<ModuleFact> ReadModule(const Dump& dump, const DumpModule& module,
+                                     const ImportOptions& options, std::vector<IssueFact>& issues) {
   for (const DumpFile& file : module.files) {
     try {
       const std::unique_ptr<Source> source = OpenSource(PathOf(dump, file));
       const bool text = file.name.kind == DumpFileKind::kAssignmentText ||
                         file.name.kind == DumpFileKind::kUsageReport;
-      ModuleFact fact = text ? ReadTextModule(*source) : ReadHloModule(*source, keep_hlo);
+      ModuleFact fact = text ? ReadTextModule(*source) : ReadHloModule(*source, options);
       if (!fact.program_id.has_value()) fact.program_id = file.name.module_id;
       issues.insert(issues.end(), fact.plan->issues.begin(), fact.plan->issues.end());
       return fact;
@@ -157,7 +157,7 @@ void ImportDump(const Dump& dump, const ImportOptions& options, FactSink& sink) 
   for (const IssueFact& issue : dump.issues) sink.Add(issue);
   for (const DumpModule& module : dump.modules) {
     std::vector<IssueFact> issues;
-    const std::optional<ModuleFact> fact = ReadModule(dump, module, options.keep_hlo, issues);
+    const std::optional<ModuleFact> fact = ReadModule(dump, module, options, issues);
     for (const IssueFact& issue : issues) sink.Add(issue);
     if (module.failed) {
       sink.Add(IssueFact{"info", "compile_failed",

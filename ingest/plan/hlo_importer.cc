@@ -11,6 +11,7 @@
 #include "base/ascii.h"
 #include "base/error.h"
 #include "ingest/plan/plan.h"
+#include "ingest/plan/plan_cache.h"
 #include "ingest/plan/target.h"
 #include "ingest/source/naming.h"
 
@@ -97,7 +98,7 @@ bool ClaimsHlo(std::string_view file_name) {
   return file_name.ends_with(".hlo.pb") || file_name.ends_with(".hlo_proto.pb");
 }
 
-ModuleFact ReadHloModule(const Source& source, bool keep_hlo) {
+ModuleFact ReadHloModule(const Source& source, const ImportOptions& options) {
   if (source.size() > std::numeric_limits<int>::max()) {
     throw Error(source.path() + ": more than 2 GiB, so not an HloProto: protobuf holds no more");
   }
@@ -124,12 +125,18 @@ ModuleFact ReadHloModule(const Source& source, bool keep_hlo) {
   module.platform = PlatformOf(plan->device_type, source.path(), plan->module_name);
   module.target = TargetOfFile(source.path(), plan->module_name);
   module.plan = std::move(plan);
-  if (keep_hlo) module.hlo = std::make_shared<const std::string>(std::move(bytes));
+  if (options.WantsChanges(module.plan->plan_bytes, std::nullopt)) {
+    module.changes =
+        options.plans != nullptr
+            ? options.plans->ReadChanges(module.hlo_hash, bytes, module.platform)
+            : std::make_shared<const PlanChanges>(ReadPlanChanges(bytes, module.platform));
+  }
+  if (options.keep_hlo) module.hlo = std::make_shared<const std::string>(std::move(bytes));
   return module;
 }
 
 void ImportHlo(const Source& source, const ImportOptions& options, FactSink& sink) {
-  const ModuleFact module = ReadHloModule(source, options.keep_hlo);
+  const ModuleFact module = ReadHloModule(source, options);
   CaptureFact capture;
   capture.kind = "hlo";
   sink.Add(capture);

@@ -25,7 +25,7 @@ std::string PlatformOf(std::string_view device_type, std::string_view file_name,
                        std::string_view module_name);
 
 // The module in `source`, an HloProto. Throws Error when the content is none.
-ModuleFact ReadHloModule(const Source& source, bool keep_hlo = false);
+ModuleFact ReadHloModule(const Source& source, const ImportOptions& options = {});
 
 // The Importer of this format (ingest/importers.h). `file_name` may have folders in front.
 bool ClaimsHlo(std::string_view file_name);

@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "base/error.h"
-#include "google/protobuf/arena.h"
 #include "ingest/base/phases.h"
 #include "ingest/plan/buffer_assignment.h"
 #include "ingest/plan/heap_replay.h"
+#include "ingest/plan/hlo_bytes.h"
 #include "ingest/plan/hlo_importer.h"
 #include "ingest/plan/instructions.h"
 #include "ingest/plan/limits.h"
@@ -201,21 +201,9 @@ std::string_view ToString(Role role) {
 
 Plan ReadPlan(std::string_view hlo_proto_bytes) {
   const InPhase replaying(Phase::kReplay);
-  if (hlo_proto_bytes.empty()) {
-    throw Error("empty where an HloProto was expected: the module's plan was not written");
-  }
-  if (hlo_proto_bytes.size() > std::numeric_limits<int>::max()) {
-    throw Error("an HloProto of more than 2 GiB, which protobuf cannot hold: the plan is not read");
-  }
   google::protobuf::Arena arena;
-  auto& hlo = *google::protobuf::Arena::CreateMessage<proto::HloProto>(&arena);
-  if (!hlo.ParseFromArray(hlo_proto_bytes.data(), static_cast<int>(hlo_proto_bytes.size()))) {
-    throw Error("not a whole HloProto: the bytes are cut off, damaged or of another format");
-  }
+  const proto::HloProto& hlo = ParseHlo(hlo_proto_bytes, &arena);
   const proto::HloModuleProto& module = hlo.hlo_module();
-  if (module.computations_size() == 0) {
-    throw Error("no HLO module in it: expected an HloProto, as XLA writes to *.hlo.pb");
-  }
 
   Plan plan;
   IssueLog log;

@@ -13,6 +13,19 @@ std::shared_ptr<const Plan> PlanCache::Read(const std::string& hlo_hash,
   return plan;
 }
 
+std::shared_ptr<const PlanChanges> PlanCache::ReadChanges(const std::string& hlo_hash,
+                                                          std::string_view hlo_proto_bytes,
+                                                          std::string_view platform) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = changes_.find(hlo_hash);
+    if (found != changes_.end()) return found->second;
+  }
+  auto changes = std::make_shared<const PlanChanges>(ReadPlanChanges(hlo_proto_bytes, platform));
+  const std::lock_guard lock(mutex_);
+  return changes_.try_emplace(hlo_hash, std::move(changes)).first->second;
+}
+
 std::shared_ptr<const Plan> PlanCache::Find(const std::string& hlo_hash) {
   const std::lock_guard lock(mutex_);
   const auto found = by_hash_.find(hlo_hash);

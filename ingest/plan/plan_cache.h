@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "ingest/plan/plan.h"
+#include "ingest/plan/whatif/plan_changes.h"
 
 namespace oomdb::ingest {
 
@@ -25,6 +26,11 @@ class PlanCache {
   // The plan of `hlo_proto_bytes`, whose hash is `hlo_hash`; read only when it isn't kept. Throws
   // as ReadPlan does.
   std::shared_ptr<const Plan> Read(const std::string& hlo_hash, std::string_view hlo_proto_bytes);
+
+  // What it would need with each remedy; computed once. Throws as ReadPlanChanges does.
+  std::shared_ptr<const PlanChanges> ReadChanges(const std::string& hlo_hash,
+                                                 std::string_view hlo_proto_bytes,
+                                                 std::string_view platform);
 
  private:
   struct Kept {
@@ -40,6 +46,8 @@ class PlanCache {
   std::list<Kept> kept_;  // The one that was asked for last comes first.
   std::map<std::string, std::list<Kept>::iterator> by_hash_;
   size_t bytes_ = 0;
+  // A few KiB each.
+  std::map<std::string, std::shared_ptr<const PlanChanges>> changes_;
 };
 
 }  // namespace oomdb::ingest

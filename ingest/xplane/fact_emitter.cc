@@ -28,7 +28,7 @@ class Emitter {
     EmitCapture();
     for (const IssueFact& issue : content_.space.issues.all()) sink_.Add(issue);
     EmitDevices();
-    EmitModules();
+    EmitModules(options);
     EmitAllocators();
     host_events_.Emit(options.events);
     EmitExecutions(options.wait_min_ns);
@@ -126,7 +126,26 @@ class Emitter {
     }
   }
 
-  void EmitModules() {
+  // What a module is measured against: the least that a device has on which it ran, of one that
+  // never ran any device; std::nullopt: unknown, or it is known to have failed.
+  MaybeInt CapacityFor(int32_t module) const {
+    MaybeInt ran_on, any;
+    for (const auto& [key, device] : devices_) {
+      if (const MaybeInt capacity = CapacityOf(device))
+        any = std::min(any.value_or(*capacity), *capacity);
+    }
+    for (const ExecutionDraft& e : content_.executions.all) {
+      if (e.module != module) continue;
+      if (e.launched.has_value() && !*e.launched) return std::nullopt;
+      const auto device = devices_.find({e.kind, e.device_ordinal});
+      const MaybeInt capacity =
+          device == devices_.end() ? std::nullopt : CapacityOf(device->second);
+      if (capacity) ran_on = std::min(ran_on.value_or(*capacity), *capacity);
+    }
+    return ran_on ? ran_on : any;
+  }
+
+  void EmitModules(const ImportOptions& options) {
     std::vector<std::string_view> platforms(content_.modules.modules().size());
     for (const ExecutionDraft& e : content_.executions.all) {
       if (e.module >= 0) platforms[e.module] = ToString(e.kind);
@@ -137,6 +156,13 @@ class Emitter {
       ModuleFact fact = content_.modules.module(static_cast<int32_t>(i));
       fact.platform = platforms[i].empty() ? usual : platforms[i];
       fact.target = target_;
+      const auto index = static_cast<int32_t>(i);
+      if (fact.plan != nullptr && options.WantsChanges(fact.plan->plan_bytes, CapacityFor(index))) {
+        CaptureIssues issues;
+        fact.changes =
+            content_.modules.ReadChanges(source_, index, fact.platform, options, &issues);
+        for (const IssueFact& issue : issues.all()) sink_.Add(issue);
+      }
       sink_.Add(fact);
     }
   }
@@ -306,6 +332,14 @@ class Emitter {
     const PlaneIndex* plane = nullptr;           // Null: the capture has none of it.
     const AllocatorSeries* allocator = nullptr;  // Null: it recorded no allocator.
   };
+  // The pool's, else the device's memory.
+  static MaybeInt CapacityOf(const Device& device) {
+    if (device.allocator != nullptr && device.allocator->capacity_bytes > 0)
+      return device.allocator->capacity_bytes;
+    if (device.plane == nullptr) return std::nullopt;
+    const auto bytes = device.plane->numbers.find("memory_size");
+    return bytes == device.plane->numbers.end() ? std::nullopt : Nonzero(bytes->second);
+  }
   std::map<DeviceKey, Device> devices_;
   std::string target_;  // What modules were compiled for; empty: unknown.
 };

@@ -56,7 +56,7 @@ ModuleIndex::ModuleIndex(const Source& source, const std::deque<PlaneIndex>& pla
       issues->Add("warning", "module_without_plan",
                   metadata->name + " has no HLO proto in the capture: its plan is unknown");
     }
-    Add(std::move(fact));
+    Add(std::move(fact), metadata->hlo);
   }
 }
 
@@ -79,12 +79,30 @@ int32_t ModuleIndex::FindOrAdd(std::string_view name, MaybeInt program_id) {
   return Add(std::move(fact));
 }
 
-int32_t ModuleIndex::Add(ModuleFact fact) {
+std::shared_ptr<const PlanChanges> ModuleIndex::ReadChanges(const Source& source, int32_t index,
+                                                            std::string_view platform,
+                                                            const ImportOptions& options,
+                                                            CaptureIssues* issues) const {
+  const ModuleFact& fact = modules_[index];
+  if (fact.plan == nullptr || !hlos_[index]) return nullptr;
+  std::string bytes(hlos_[index]->length, '\0');
+  source.ReadAt(hlos_[index]->position, std::span(bytes.data(), bytes.size()));
+  try {
+    if (options.plans != nullptr) return options.plans->ReadChanges(fact.hlo_hash, bytes, platform);
+    return std::make_shared<const PlanChanges>(ReadPlanChanges(bytes, platform));
+  } catch (const Error& error) {
+    issues->Add("warning", "plan_not_replayed", fact.name + ": " + error.what());
+    return nullptr;
+  }
+}
+
+int32_t ModuleIndex::Add(ModuleFact fact, std::optional<Extent> hlo) {
   const auto index = static_cast<int32_t>(modules_.size());
   requests_.push_back(fact.plan ? RunRequests(*fact.plan) : RunRequests());
   by_name_[fact.name].push_back(index);
   if (fact.program_id) by_program_.try_emplace({fact.name, *fact.program_id}, index);
   modules_.push_back(std::move(fact));
+  hlos_.push_back(hlo);
   return index;
 }
 

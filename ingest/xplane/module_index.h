@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -77,13 +79,21 @@ class ModuleIndex {
   // -1; none: added.
   int32_t FindOrAdd(std::string_view name, MaybeInt program_id);
 
+  // What the module, compiled for `platform`, would need with each remedy. Null without a plan, and
+  // where it can't be told: then that is an issue.
+  std::shared_ptr<const PlanChanges> ReadChanges(const Source& source, int32_t index,
+                                                 std::string_view platform,
+                                                 const ImportOptions& options,
+                                                 CaptureIssues* issues) const;
+
   // What a run of the module asks for. Empty without a plan.
   const RunRequests& Requests(int32_t index) const { return requests_[index]; }
 
  private:
-  int32_t Add(ModuleFact fact);
+  int32_t Add(ModuleFact fact, std::optional<Extent> hlo = std::nullopt);
 
   std::vector<ModuleFact> modules_;
+  std::vector<std::optional<Extent>> hlos_;  // Where the proto of each stands.
   std::deque<RunRequests> requests_;
   std::map<std::string, std::vector<int32_t>, std::less<>> by_name_;
   std::map<std::pair<std::string, int64_t>, int32_t> by_program_;

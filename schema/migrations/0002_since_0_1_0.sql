@@ -277,3 +277,17 @@ SELECT c.capture_id, c.module_id, c.thread_id, c.name_id, c.caller_id, 1, 1, COU
   MIN(c.encloses), MAX(c.start_ns)
 FROM calls c
 GROUP BY c.capture_id, c.module_id, c.thread_id, c.name_id, c.caller_id;
+
+-- What a program would need with each remedy: of plans that were read by an earlier version nothing
+-- is known; read them again.
+CREATE TABLE stored_plan_changes (
+  plan_id INTEGER NOT NULL REFERENCES stored_plans,
+  remedy TEXT NOT NULL,
+  micro_batches INTEGER,
+  chunks INTEGER,
+  devices INTEGER,
+  needs_bytes INTEGER NOT NULL,
+  low_bytes INTEGER,
+  high_bytes INTEGER
+) STRICT;
+CREATE INDEX stored_plan_changes_by_plan ON stored_plan_changes (plan_id);

@@ -151,6 +151,7 @@ std::vector<int64_t> Symbol::Scaled(LeafId n, double ratio) const {
 DimensionGraph::DimensionGraph(const Program& program) : program_(program) {
   class_of_.resize(program.dimension_count());
   std::iota(class_of_.begin(), class_of_.end(), 0);
+  free_.resize(program.dimension_count());
   LinkDimensions(program, this);
   Seal();
 }
@@ -168,8 +169,15 @@ void DimensionGraph::Equal(LeafId a, int64_t da, LeafId b, int64_t db) {
   const Leaf& lb = program_.leaf(b);
   if (da < 0 || db < 0 || da >= la.rank() || db >= lb.rank()) return;
   if (la.extent(static_cast<int>(da)) != lb.extent(static_cast<int>(db))) return;
-  const int32_t x = Find(la.first_dimension + static_cast<int32_t>(da));
-  const int32_t y = Find(lb.first_dimension + static_cast<int32_t>(db));
+  const int32_t i = la.first_dimension + static_cast<int32_t>(da);
+  const int32_t j = lb.first_dimension + static_cast<int32_t>(db);
+  if (free_[i] || free_[j]) {
+    if (free_[i]) followers_.push_back({i, j});
+    if (free_[j]) followers_.push_back({j, i});
+    return;
+  }
+  const int32_t x = Find(i);
+  const int32_t y = Find(j);
   if (x != y) class_of_[std::max(x, y)] = std::min(x, y);
 }
 
@@ -195,6 +203,13 @@ void DimensionGraph::Seal() {
   class_of_ = std::move(sealed);
   leaves_of_class_.assign(class_count_, 0);
   for (int32_t c : class_of_) ++leaves_of_class_[c];
+  class_is_free_.assign(class_count_, false);
+  for (size_t d = 0; d < class_of_.size(); ++d) {
+    if (free_[d]) class_is_free_[class_of_[d]] = true;
+  }
+  for (const Follower& follower : followers_) {
+    followers_of_class_[class_of_[follower.user]].push_back(class_of_[follower.dimension]);
+  }
 
   struct Entry {
     int32_t of_class;
@@ -245,6 +260,10 @@ Symbol DimensionGraph::Spread(std::span<const Seed> seeds) const {
   while (!todo.empty()) {
     const auto [c, factor] = todo.back();
     todo.pop_back();
+    if (const auto followers = followers_of_class_.find(c); followers != followers_of_class_.end()) {
+      for (int32_t follower : followers->second) add(follower, factor);
+    }
+    if (class_is_free_[c]) continue;
     for (int32_t k = first_end_[c]; k < first_end_[c + 1]; ++k) {
       const LinearEnd& end = ends_[k];
       const LinearLink& link = linear_[end.link];

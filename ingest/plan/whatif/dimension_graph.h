@@ -82,6 +82,10 @@ class DimensionGraph {
   }
 
   // ---- for the rules of operations
+  // A dimension that a value has for each of its users alone: of zeros, which a loop's stacks and a
+  // batch may share. It takes part in what they carry, and hands nothing on from one to another.
+  void MarkFree(LeafId n, int32_t d) { free_[program_.leaf(n).first_dimension + d] = true; }
+  bool IsFree(LeafId n, int32_t d) const { return free_[program_.leaf(n).first_dimension + d]; }
   // Links two dimensions if both exist and have one extent now.
   void Equal(LeafId a, int64_t da, LeafId b, int64_t db);
   void AllEqual(LeafId a, LeafId b);
@@ -101,6 +105,12 @@ class DimensionGraph {
     int32_t dimension;
   };
 
+  // `dimension`, which is free, carries what `user` does.
+  struct Follower {
+    int32_t dimension;
+    int32_t user;
+  };
+
   int32_t Find(int32_t dimension);
   void Seal();
 
@@ -108,6 +118,10 @@ class DimensionGraph {
   std::vector<int32_t> class_of_;  // Parents while links are added, then dense classes.
   int32_t class_count_ = 0;
   std::vector<int32_t> leaves_of_class_;
+  std::vector<bool> free_;  // By dimension.
+  std::vector<Follower> followers_;
+  std::vector<bool> class_is_free_;
+  std::unordered_map<int32_t, std::vector<int32_t>> followers_of_class_;
   std::vector<LinearLink> linear_;
   std::vector<int32_t> first_end_;  // By class, into ends_.
   std::vector<LinearEnd> ends_;

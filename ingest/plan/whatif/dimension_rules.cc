@@ -20,9 +20,12 @@ class Linker {
  public:
   Linker(const Program& program, DimensionGraph* graph) : program_(program), graph_(*graph) {}
 
+  // Before any is linked: which of its dimensions are free.
+  void MarkFree(InstructionNumber i);
   void Link(InstructionNumber i);
 
  private:
+  void MarkAs(LeafRange leaves, LeafRange others);
   const proto::ShapeProto& Shape(LeafId n) const { return *program_.leaf(n).shape; }
   int Rank(LeafId n) const { return program_.leaf(n).rank(); }
   InstructionNumber Operand(InstructionNumber i, int n) const { return program_.Operand(i, n); }
@@ -262,6 +265,65 @@ void Linker::Elementwise(InstructionNumber i) {
   }
 }
 
+// Those dimensions of `leaves` that are free in `others`, which are the same value.
+void Linker::MarkAs(LeafRange leaves, LeafRange others) {
+  for (int32_t k = 0; k < std::min(leaves.count, others.count); ++k) {
+    const LeafId n = leaves.first + k;
+    const LeafId other = others.first + k;
+    if (n == IdIndex::kNone || other == IdIndex::kNone || Rank(n) != Rank(other)) continue;
+    for (int32_t d = 0; d < Rank(n); ++d) {
+      if (graph_.IsFree(other, d)) graph_.MarkFree(n, d);
+    }
+  }
+}
+
+void Linker::MarkFree(InstructionNumber i) {
+  const HloInstructionProto& instruction = program_.instructions()[i];
+  switch (program_.op(i)) {
+    case Op::kConstant:
+    case Op::kBroadcast: {
+      const LeafRange leaves = program_.LeavesOf(i);
+      for (LeafId n = leaves.first; n < leaves.first + leaves.count; ++n) {
+        for (int32_t d = 0; d < Rank(n); ++d) {
+          if (!Contains(instruction.dimensions(), d)) graph_.MarkFree(n, d);
+        }
+      }
+      return;
+    }
+    case Op::kTuple:
+      for (int n = 0; n < instruction.operand_ids_size(); ++n) {
+        MarkAs(program_.Element(i, n), OperandLeaves(i, n));
+      }
+      return;
+    case Op::kGetTupleElement:
+      if (Operand(i, 0) != IdIndex::kNone) {
+        MarkAs(program_.LeavesOf(i), program_.Element(Operand(i, 0), instruction.tuple_index()));
+      }
+      return;
+    case Op::kFusion:
+    case Op::kCall: {
+      const int32_t computation = program_.instructions().Called(i, 0);
+      if (computation == IdIndex::kNone) return;
+      const InstructionNumber root = program_.instructions().RootOf(computation);
+      if (root != IdIndex::kNone) MarkAs(program_.LeavesOf(i), program_.LeavesOf(root));
+      return;
+    }
+    case Op::kReshape:
+    case Op::kBitcast: {
+      const LeafId from = Array(i, 0);
+      const LeafId to = program_.Single(i);
+      if (from == IdIndex::kNone || to == IdIndex::kNone) return;
+      for (int32_t d = 0; d < Rank(from); ++d) {
+        if (!graph_.IsFree(from, d)) return;
+      }
+      for (int32_t d = 0; d < Rank(to); ++d) graph_.MarkFree(to, d);
+      return;
+    }
+    default:
+      return;
+  }
+}
+
 void Linker::Link(InstructionNumber i) {
   const HloInstructionProto& instruction = program_.instructions()[i];
   switch (program_.op(i)) {
@@ -381,6 +443,7 @@ void Linker::Link(InstructionNumber i) {
 
 void LinkDimensions(const Program& program, DimensionGraph* graph) {
   Linker linker(program, graph);
+  for (InstructionNumber i = 0; i < program.instructions().size(); ++i) linker.MarkFree(i);
   for (InstructionNumber i = 0; i < program.instructions().size(); ++i) linker.Link(i);
 }
 
