@@ -32,6 +32,7 @@ PlanWriter::PlanWriter(StatementCache& statements, StringTable& strings)
     : strings_(strings),
       find_(statements.Get("SELECT plan_id FROM stored_plans WHERE hlo_hash = ?")),
       find_changes_(statements.Get("SELECT 1 FROM stored_plan_changes WHERE plan_id = ?")),
+      replayed_(statements.Get("UPDATE stored_plans SET replayed = 1 WHERE plan_id = ?")),
       next_plan_id_(statements.Number("SELECT COALESCE(MAX(plan_id), 0) + 1 FROM stored_plans")),
       plans_(statements, "stored_plans"),
       memory_(statements, "stored_module_memory"),
@@ -68,7 +69,11 @@ void PlanWriter::WriteChanges(int64_t plan_id, const ingest::PlanChanges& change
   find_changes_.bind(1, plan_id);
   const bool known = find_changes_.executeStep();
   find_changes_.reset();
-  if (known) return;
+  if (known || !changes.replayed) return;
+  plans_.Flush();
+  replayed_.bind(1, plan_id);
+  replayed_.exec();
+  replayed_.reset();
   for (const ingest::PlanChange& change : changes.changes) {
     changes_.Add({
         {"plan_id", plan_id},

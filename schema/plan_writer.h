@@ -34,6 +34,7 @@ class PlanWriter {
   StringTable& strings_;
   SQLite::Statement& find_;
   SQLite::Statement& find_changes_;
+  SQLite::Statement& replayed_;
   int64_t next_plan_id_;
   BulkInsert plans_;
   BulkInsert memory_;

@@ -89,7 +89,8 @@ CREATE TABLE stored_plans (
   block_function_id INTEGER REFERENCES strings, -- the function that makes, again and again, what the backward pass keeps
   block_file_id INTEGER REFERENCES strings, -- the Python file that calls it; without a function, of the largest such values
   block_line INTEGER,          -- its line
-  block_caller_id INTEGER REFERENCES strings -- the function there
+  block_caller_id INTEGER REFERENCES strings, -- the function there
+  replayed INTEGER             -- 1 when it was replayed with every remedy (stored_plan_changes); NULL: not
 ) STRICT;
 
 -- The plan's totals by memory space.

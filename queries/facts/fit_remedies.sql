@@ -78,14 +78,12 @@
 --   cost: what it costs
 --   changes_results: 0 or 1
 --   leading_role: the role that dominates the heap peak
--- how to read: What the plan tells is replayed with the remedy (plan_changes), for as few parts as
---   are enough, else for those that save most; scratch of library calls, and a vmap, are bounds by
---   what is live at the heap peak.
+-- how to read: The plan is replayed with the remedy (plan_changes), in as few parts as are enough,
+--   else in those that save most. Where that can't be, and for the scratch of library calls and a
+--   vmap, it is by what is live at the heap peak (peak_offers), and the range is wide.
 CREATE VIEW fit_remedies AS
 WITH limits AS (
   SELECT
-    MAX(CASE WHEN t.name = 'fit_margin_schedule_percent' THEN t.setting END) AS schedule_percent,
-    MAX(CASE WHEN t.name = 'fit_margin_bound_percent' THEN t.setting END) AS bound_percent,
     MAX(CASE WHEN t.name = 'role_min_percent' THEN t.setting END) AS role_percent,
     MAX(CASE WHEN t.name = 'low_capacity_percent' THEN t.setting END) AS low_percent,
     MAX(CASE WHEN t.name = 'raised_capacity_percent' THEN t.setting END) AS raised_percent,
@@ -115,8 +113,6 @@ needs AS (
     p.vmap_bytes,
     p.workspace_bytes,
     p.f32_copy_bytes,
-    g.schedule_percent,
-    g.bound_percent,
     g.role_percent,
     g.default_percent,
     g.max_percent,
@@ -152,21 +148,33 @@ offers AS (
     ON c.module_id = n.module_id
     AND (c.micro_batches IS NULL OR c.micro_batches <= n.micro_batches)
     AND (c.devices IS NULL OR c.devices <= n.shards)
+    -- Two dimensions of one extent are scores only with a softmax or a product behind them.
+    AND (n.square_shape IS NOT NULL
+      OR (LOWER(c.remedy) NOT LIKE '%fused_attention' AND c.remedy <> 'shorter_sequence'))
+  UNION ALL
+  SELECT n.*, k.remedy, k.micro_batches, k.chunks, k.devices, NULL,
+    k.needs_bytes + n.others_bytes, k.low_bytes + n.others_bytes, k.high_bytes + n.others_bytes
+  FROM needs n
+  JOIN peak_offers k
+    ON k.module_id = n.module_id
+    AND (k.device_id = n.device_id OR (k.device_id IS NULL AND n.device_id IS NULL))
+    AND (k.micro_batches IS NULL OR k.micro_batches <= n.micro_batches)
+    AND (k.devices IS NULL OR k.devices <= n.shards)
   UNION ALL
   SELECT n.*, 'vmap', NULL, NULL, NULL, w.parts,
     n.total_bytes - n.vmap_bytes
-      + CAST((n.vmap_bytes - n.vmap_bytes % w.parts) / w.parts AS BIGINT),
-    CAST((100 - n.schedule_percent) * (n.total_bytes - n.vmap_bytes) / 100 AS BIGINT),
-    CAST((100 + n.schedule_percent) * (n.total_bytes - n.vmap_bytes
-      + CAST((n.vmap_bytes - n.vmap_bytes % w.parts) / w.parts AS BIGINT)) / 100 AS BIGINT)
+      + CAST((n.vmap_bytes - n.vmap_bytes % NULLIF(w.parts, 0)) / NULLIF(w.parts, 0) AS BIGINT),
+    n.total_bytes - n.vmap_bytes,
+    n.total_bytes - n.vmap_bytes
+      + CAST((n.vmap_bytes - n.vmap_bytes % NULLIF(w.parts, 0)) / NULLIF(w.parts, 0) AS BIGINT)
+      + CAST((n.total_bytes - n.total_bytes % 20) / 20 AS BIGINT)
   FROM needs n
   CROSS JOIN powers w
   WHERE n.vmap_bytes > 0 AND w.parts <= n.micro_batches
     AND 100 * n.vmap_bytes >= n.role_percent * n.plan_bytes
   UNION ALL
   SELECT n.*, 'less_workspace', NULL, NULL, NULL, NULL, n.total_bytes - n.workspace_bytes,
-    CAST((100 - n.bound_percent) * (n.total_bytes - n.workspace_bytes) / 100 AS BIGINT),
-    n.total_bytes
+    n.total_bytes - n.workspace_bytes, n.total_bytes
   FROM needs n
   WHERE n.workspace_bytes > 0
   UNION ALL

@@ -33,6 +33,7 @@
 --   block_line: its line
 --   block_caller: the function there
 --   target: what it was compiled for, as in sm_9.0, gfx942 or tpu_v5e; NULL: unknown
+--   replayed: 1 when its plan was replayed with every remedy (plan_changes), else 0
 CREATE VIEW modules AS
 SELECT m.module_id, m.capture_id, m.program_id, m.name, m.fingerprint, m.platform,
   p.instruction_count, p.remat_instruction_count, p.parameter_count, p.parameter_bytes,
@@ -40,7 +41,8 @@ SELECT m.module_id, m.capture_id, m.program_id, m.name, m.fingerprint, m.platfor
   p.thread_local_bytes, p.plan_bytes, p.heap_peak_bytes, p.peak_bytes, m.execution_count, m.plan_id,
   p.remat_compute_count, p.shape_signature, p.num_partitions, p.replica_count,
   bf.content AS block_function, bs.content AS block_file, p.block_line,
-  bc.content AS block_caller, m.target
+  bc.content AS block_caller, m.target,
+  COALESCE(p.replayed, 0) AS replayed
 FROM stored_modules m
 LEFT JOIN stored_plans p ON p.plan_id = m.plan_id
 LEFT JOIN strings bf ON bf.string_id = p.block_function_id

@@ -280,6 +280,7 @@ GROUP BY c.capture_id, c.module_id, c.thread_id, c.name_id, c.caller_id;
 
 -- What a program would need with each remedy: of plans that were read by an earlier version nothing
 -- is known; read them again.
+ALTER TABLE stored_plans ADD COLUMN replayed INTEGER;
 CREATE TABLE stored_plan_changes (
   plan_id INTEGER NOT NULL REFERENCES stored_plans,
   remedy TEXT NOT NULL,

@@ -12,7 +12,7 @@
 namespace oomdb::ingest {
 namespace {
 
-constexpr std::string_view kAgain = "computed again";
+constexpr std::string_view kAgain = kComputedAgain;
 constexpr int64_t kLeastKeptBytes = 4096;  // Smaller values don't tell when a block is needed.
 
 class BlockCheckpoint {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ingest/plan/whatif/checkpoint.h"
+#include "ingest/plan/whatif/levers.h"
 
 namespace oomdb::ingest {
 namespace {
@@ -51,7 +52,7 @@ class LoopCheckpoint {
     }
     if (first_stack == INT64_MAX) return false;
     for (size_t g : clones) {
-      HeapPiece clone{state_.pieces[g].bytes, {}, -1, model_.groups()[g].root, "computed again"};
+      HeapPiece clone{state_.pieces[g].bytes, {}, -1, model_.groups()[g].root, kComputedAgain};
       for (const HeapInterval& at : model_.groups()[g].intervals) {
         clone.intervals.push_back(recomputation.Map(at));
       }
@@ -157,6 +158,10 @@ class LoopCheckpoint {
           program_.leaf(n).rank() > 1 && program_.leaf(n).extent(0) == layers_ && !BatchLeads(n);
       if (is_stacked && IsUnchanged(k)) {
         scanned_inputs_.insert(n);
+        // What the loop only reads mostly has no buffer of the loop's own.
+        const InstructionNumber given = program_.Operand(forward_, 0);
+        const LeafRange element = given == IdIndex::kNone ? LeafRange() : program_.Element(given, k);
+        if (element.count == 1) scanned_inputs_.insert(program_.Source(element.first));
       } else if (is_stacked) {
         stacks_.insert(n);
       } else if (!IsUnchanged(k)) {

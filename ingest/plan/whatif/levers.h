@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <stdexcept>
+#include <string_view>
 #include <vector>
 
 #include "ingest/plan/whatif/model.h"
@@ -18,6 +19,9 @@ class LeverUnknown : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
+
+// Of a piece that a checkpoint of written-out blocks adds: what it is (HeapPiece::what).
+inline constexpr std::string_view kComputedAgain = "computed again";
 
 // What a lever needs to find in the plan: throw LeverUnknown where it is missing.
 void RequireBatch(const PlanModel& model);

@@ -21,6 +21,8 @@ class Asking {
   explicit Asking(const PlanModel& model) : model_(model) {}
 
   PlanChanges Run() {
+    all_.replayed = !model_.groups().empty() && model_.program().has_schedule();
+    if (!all_.replayed) return std::move(all_);
     const Set donate = [](Change* c) { c->donate = true; };
     const Set checkpoint = [](Change* c) { c->checkpoint = true; };
     const Set fused = [](Change* c) { c->fused_attention = true; };

@@ -28,6 +28,8 @@ struct PlanChange {
 };
 
 struct PlanChanges {
+  // The plan has what a replay needs: lifetimes and an order. Else there are no changes.
+  bool replayed = false;
   std::vector<PlanChange> changes;  // Those that save something.
 };
 

@@ -15,6 +15,8 @@ namespace {
 // (docs/what-if.md): with the plan's own order of instructions, and with another one.
 constexpr double kSameScheduleMargin = 0.02;
 constexpr double kNewScheduleMargin = 0.05;
+// Of what blocks compute again at the peak, so much may never be in memory.
+constexpr double kFusedShare = 0.5;
 // A bound says "fits" only with this much of the capacity to spare.
 constexpr double kBoundSpare = 0.20;
 // Beyond these the plan is not understood well enough.
@@ -204,11 +206,22 @@ class Asker {
     if (model_.heap_rules().order == HeapOrder::kTime) {
       low = std::min(low, NeedOf(model_, state, /*least=*/true).total());
     }
+    low -= static_cast<int64_t>(kFusedShare * static_cast<double>(AgainAtPeak(state)));
     if (Hoist(model_, &state)) {
       low = std::min(low, NeedOf(model_, state, /*least=*/true).total());
     }
     answer_.low_bytes = static_cast<int64_t>(static_cast<double>(low) * (1 - margin));
     answer_.high_bytes = static_cast<int64_t>(static_cast<double>(point) * (1 + margin));
+  }
+
+  // What lives at the peak because it is computed again. It is compiled anew: of the values between
+  // those that the backward pass reads, a compiler may fuse some away that this plan has in memory.
+  int64_t AgainAtPeak(const PlanState& state) const {
+    int64_t bytes = 0;
+    for (const HeapPiece* piece : PiecesAtPeak(model_, state)) {
+      if (piece->what == kComputedAgain) bytes += piece->bytes;
+    }
+    return bytes;
   }
 
   // How far the unchanged plan, packed again, is from its heap.
