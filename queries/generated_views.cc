@@ -156,14 +156,21 @@ CatalogueEntry Remedies(const std::vector<CatalogueEntry>& entries) {
       {"remedy", "its key, the same in every rule (see remedy_kinds); of a pair both, joined by +"},
       {"likely",
        "1 when needs_bytes is within the capacity, 0 when not: what to expect where fits is NULL"},
+      {"needs_low_bytes",
+       "the low end of the range in which what is needed then lies (bytes); NULL: not known"},
+      {"needs_high_bytes", "its high end (bytes); NULL: not known"},
   };
   std::vector<std::string> selects;
   for (const CatalogueEntry& entry : entries) {
     if (entry.kind != ViewKind::kRemedies) continue;
     selects.push_back(fmt::format(
         "SELECT {} AS finding_id, position, fix, saving_bytes, needs_bytes, fits, "
-        "cost, changes_results, evidence, remedy, {} AS likely FROM {}",
-        FindingId(RuleOf(entry)), ListsColumn(entry, "likely") ? "likely" : "fits", entry.id));
+        "cost, changes_results, evidence, remedy, {} AS likely, {} AS needs_low_bytes, "
+        "{} AS needs_high_bytes FROM {}",
+        FindingId(RuleOf(entry)), ListsColumn(entry, "likely") ? "likely" : "fits",
+        ListsColumn(entry, "needs_low_bytes") ? "needs_low_bytes" : "CAST(NULL AS BIGINT)",
+        ListsColumn(entry, "needs_high_bytes") ? "needs_high_bytes" : "CAST(NULL AS BIGINT)",
+        entry.id));
   }
   view.select = Union(selects, NoRows(view.columns));
   return view;

@@ -208,8 +208,7 @@ class FindingsSection : ReportPage {
       text += " (cost: " + render::HumanizeSentence(render::Safe(remedy.cost)) + ")";
     if (remedy.changes_results.value_or(false)) text += " — changes results";
     std::string right =
-        render::PadLeft(remedy.saving_bytes ? "≤ " + render::HumanBytes(*remedy.saving_bytes) : "",
-                        kSaves) +
+        render::PadLeft(SavingWords(remedy), kSaves) +
         render::PadLeft(remedy.needs_bytes ? render::HumanBytes(*remedy.needs_bytes) : "", kNeeds) +
         render::PadLeft(FitsWord(remedy), kFits) + render::PadLeft(remedy.evidence, kEvidence);
     const size_t room = width_ - kIndent - kRight - 1;

@@ -46,6 +46,8 @@ Json ToJson(const ReportFinding& f) {
                 {"fix", remedy.fix},
                 {"saving_bytes", Number(remedy.saving_bytes, remedy.evidence)},
                 {"needs_bytes", Number(remedy.needs_bytes, remedy.evidence)},
+                {"needs_low_bytes", OrNull(remedy.needs_low_bytes)},
+                {"needs_high_bytes", OrNull(remedy.needs_high_bytes)},
                 {"fits", OrNull(remedy.fits)},
                 {"likely", OrNull(remedy.likely)},
                 {"cost", OrNull(remedy.cost)},

@@ -71,9 +71,8 @@ std::string ReportMarkdown(const Report& report, const ReportStyle& style) {
         const std::string changes =
             remedy.changes_results.value_or(false) ? " (changes results)" : "";
         out += fmt::format("| {}{} | {} | {} | {} | {} | {} |\n", Sentence(remedy.fix), changes,
-                           remedy.saving_bytes ? "≤ " + Size(remedy.saving_bytes) : "",
-                           Size(remedy.needs_bytes), FitsWord(remedy), Sentence(remedy.cost),
-                           remedy.evidence);
+                           SavingWords(remedy), Size(remedy.needs_bytes), FitsWord(remedy),
+                           Sentence(remedy.cost), remedy.evidence);
       }
     }
   }

@@ -260,6 +260,12 @@ const ReportCapture* Report::CaptureOf(int64_t capture_id) const {
   return nullptr;
 }
 
+std::string SavingWords(const ReportRemedy& remedy) {
+  if (!remedy.saving_bytes) return "";
+  const bool replayed = remedy.needs_low_bytes && remedy.needs_high_bytes;
+  return (replayed ? "≈ " : "≤ ") + render::HumanBytes(*remedy.saving_bytes);
+}
+
 std::string_view FitsWord(const ReportRemedy& remedy) {
   if (remedy.fits) return *remedy.fits ? "yes" : "no";
   if (remedy.likely) return *remedy.likely ? "likely" : "?";

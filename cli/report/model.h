@@ -27,10 +27,16 @@ struct ReportRemedy {
   std::optional<bool> changes_results;
   std::string evidence;
   std::string remedy = {};  // Its key, as in remedy_kinds.
+  // The range in which what is needed lies; not known of a remedy that was not replayed.
+  std::optional<int64_t> needs_low_bytes = {};
+  std::optional<int64_t> needs_high_bytes = {};
 };
 
 // yes, no, likely, ? (too near to tell, and more likely not), or nothing.
 std::string_view FitsWord(const ReportRemedy& remedy);
+
+// "≈ 1.55 GiB", by a replay of the plan; "≤ 1.55 GiB", a bound; empty: not known.
+std::string SavingWords(const ReportRemedy& remedy);
 
 struct ReportItem {
   std::string kind;
@@ -105,7 +111,7 @@ struct ReportGroup {
   std::string source_file;
   std::optional<int64_t> source_line;
   std::string function_name = {};
-  std::vector<std::string> stack = {};  // All Python frames of one of them, innermost first.
+  std::vector<std::string> stack = {};        // All Python frames of one of them, innermost first.
   std::optional<int64_t> padding_bytes = {};  // Of an error log's buffers: what tiles add.
 };
 

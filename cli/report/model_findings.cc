@@ -121,7 +121,9 @@ class Reader {
                                          .cost = row.Text("cost"),
                                          .changes_results = row.MaybeFlag("changes_results"),
                                          .evidence = row.Text("evidence"),
-                                         .remedy = row.Text("remedy")});
+                                         .remedy = row.Text("remedy"),
+                                         .needs_low_bytes = row.MaybeInteger("needs_low_bytes"),
+                                         .needs_high_bytes = row.MaybeInteger("needs_high_bytes")});
     }
   }
 

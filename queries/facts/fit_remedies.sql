@@ -84,7 +84,6 @@
 CREATE VIEW fit_remedies AS
 WITH limits AS (
   SELECT
-    MAX(CASE WHEN t.name = 'role_min_percent' THEN t.setting END) AS role_percent,
     MAX(CASE WHEN t.name = 'low_capacity_percent' THEN t.setting END) AS low_percent,
     MAX(CASE WHEN t.name = 'raised_capacity_percent' THEN t.setting END) AS raised_percent,
     MAX(CASE WHEN t.name = 'fraction_default_percent' THEN t.setting END) AS default_percent,
@@ -110,10 +109,7 @@ needs AS (
     p.block_line,
     p.square_shape,
     p.vocabulary,
-    p.vmap_bytes,
-    p.workspace_bytes,
     p.f32_copy_bytes,
-    g.role_percent,
     g.default_percent,
     g.max_percent,
     g.micro_batches,
@@ -132,56 +128,43 @@ needs AS (
   FROM over_capacity_peaks p
   CROSS JOIN limits g
 ),
-powers AS (
-  SELECT 2 AS parts UNION ALL SELECT 4 UNION ALL SELECT 8 UNION ALL SELECT 16 UNION ALL SELECT 32
-  UNION ALL SELECT 64 UNION ALL SELECT 128 UNION ALL SELECT 256
+candidates AS (
+  SELECT c.module_id, c.remedy, c.micro_batches, c.chunks, c.devices,
+    CAST(NULL AS BIGINT) AS vmap_parts, c.needs_bytes, c.low_bytes, c.high_bytes
+  FROM plan_changes c
+  UNION ALL
+  SELECT k.module_id, k.remedy, k.micro_batches, k.chunks, k.devices, k.vmap_parts, k.needs_bytes,
+    k.low_bytes, k.high_bytes
+  FROM peak_offers k
 ),
--- Everything that can be tried, in all numbers of parts.
+-- Everything that can be tried, in all numbers of parts; part 2 is a larger pool.
+ways AS (
+  SELECT 1 AS way
+  UNION ALL SELECT 2
+),
 offers AS (
-  SELECT n.*, c.remedy, c.micro_batches AS batch_parts, c.chunks AS logits_parts,
-    c.devices AS state_parts, CAST(NULL AS BIGINT) AS vmap_parts,
-    c.needs_bytes + n.others_bytes AS needs_bytes,
-    c.low_bytes + n.others_bytes AS needs_low_bytes,
-    c.high_bytes + n.others_bytes AS needs_high_bytes
+  SELECT n.*,
+    CASE y.way WHEN 1 THEN c.remedy ELSE 'raise_memory_fraction' END AS remedy,
+    c.micro_batches AS batch_parts,
+    c.chunks AS logits_parts,
+    c.devices AS state_parts,
+    c.vmap_parts,
+    CASE y.way WHEN 1 THEN c.needs_bytes + n.others_bytes ELSE n.total_bytes END AS needs_bytes,
+    CASE y.way WHEN 1 THEN c.low_bytes + n.others_bytes ELSE n.total_bytes END AS needs_low_bytes,
+    CASE y.way WHEN 1 THEN c.high_bytes + n.others_bytes ELSE n.total_bytes END AS needs_high_bytes
   FROM needs n
-  JOIN plan_changes c
-    ON c.module_id = n.module_id
+  CROSS JOIN ways y
+  LEFT JOIN candidates c
+    ON c.module_id = n.module_id AND y.way = 1
     AND (c.micro_batches IS NULL OR c.micro_batches <= n.micro_batches)
+    AND (c.vmap_parts IS NULL OR c.vmap_parts <= n.micro_batches)
     AND (c.devices IS NULL OR c.devices <= n.shards)
     -- Two dimensions of one extent are scores only with a softmax or a product behind them.
     AND (n.square_shape IS NOT NULL
       OR (LOWER(c.remedy) NOT LIKE '%fused_attention' AND c.remedy <> 'shorter_sequence'))
-  UNION ALL
-  SELECT n.*, k.remedy, k.micro_batches, k.chunks, k.devices, NULL,
-    k.needs_bytes + n.others_bytes, k.low_bytes + n.others_bytes, k.high_bytes + n.others_bytes
-  FROM needs n
-  JOIN peak_offers k
-    ON k.module_id = n.module_id
-    AND (k.device_id = n.device_id OR (k.device_id IS NULL AND n.device_id IS NULL))
-    AND (k.micro_batches IS NULL OR k.micro_batches <= n.micro_batches)
-    AND (k.devices IS NULL OR k.devices <= n.shards)
-  UNION ALL
-  SELECT n.*, 'vmap', NULL, NULL, NULL, w.parts,
-    n.total_bytes - n.vmap_bytes
-      + CAST((n.vmap_bytes - n.vmap_bytes % NULLIF(w.parts, 0)) / NULLIF(w.parts, 0) AS BIGINT),
-    n.total_bytes - n.vmap_bytes,
-    n.total_bytes - n.vmap_bytes
-      + CAST((n.vmap_bytes - n.vmap_bytes % NULLIF(w.parts, 0)) / NULLIF(w.parts, 0) AS BIGINT)
-      + CAST((n.total_bytes - n.total_bytes % 20) / 20 AS BIGINT)
-  FROM needs n
-  CROSS JOIN powers w
-  WHERE n.vmap_bytes > 0 AND w.parts <= n.micro_batches
-    AND 100 * n.vmap_bytes >= n.role_percent * n.plan_bytes
-  UNION ALL
-  SELECT n.*, 'less_workspace', NULL, NULL, NULL, NULL, n.total_bytes - n.workspace_bytes,
-    n.total_bytes - n.workspace_bytes, n.total_bytes
-  FROM needs n
-  WHERE n.workspace_bytes > 0
-  UNION ALL
-  SELECT n.*, 'raise_memory_fraction', NULL, NULL, NULL, NULL, n.total_bytes, n.total_bytes,
-    n.total_bytes
-  FROM needs n
-  WHERE n.pool_helps = 1
+    -- And what leaves the last block is logits only with a vocabulary.
+    AND (n.vocabulary IS NOT NULL OR LOWER(c.remedy) NOT LIKE '%chunk_logits')
+  WHERE c.module_id IS NOT NULL OR (y.way = 2 AND n.pool_helps = 1)
 ),
 graded AS (
   SELECT

@@ -181,7 +181,7 @@ known AS (
     l.default_percent,
     l.max_percent,
     CASE
-      WHEN EXISTS (SELECT 1 FROM fit_remedies x WHERE x.module_id = b.module_id) THEN 1
+      WHEN EXISTS (SELECT 1 FROM over_capacity x WHERE x.module_id = b.module_id) THEN 1
       ELSE 0
     END AS has_plan,
     -- Where a request failed, the program as a whole must fit, if the error log says its size.

@@ -18,19 +18,22 @@
 --   fits: 1 when that is within the capacity, 0 when not; NULL when it can't be told
 --   likely: 1 when needs_bytes is within the capacity, 0 when not: what to expect where fits is
 --     NULL
+--   needs_low_bytes: the low end of the range in which that lies (bytes); NULL: open
+--   needs_high_bytes: its high end (bytes); NULL: open
 --   cost: what it costs
 --   changes_results: 0 or 1
 CREATE VIEW oom_remedies AS
 WITH united AS (
   SELECT
     l.oom_event_id, l.branch, l.remedy, l.preference, l.fix, l.saving_bytes, l.needs_bytes, l.fits,
-    l.fits AS likely, l.cost, l.changes_results, l.leads, 2 AS part
+    l.fits AS likely, l.cost, l.changes_results, l.leads, 2 AS part,
+    CAST(NULL AS BIGINT) AS needs_low_bytes, CAST(NULL AS BIGINT) AS needs_high_bytes
   FROM oom_log_remedies l
   UNION ALL
   -- Those for a matched plan that does not fit.
   SELECT
     b.oom_event_id, b.branch, x.remedy, x.preference, x.fix, x.saving_bytes, x.needs_bytes, x.fits,
-    x.likely, x.cost, x.changes_results, 0, 1
+    x.likely, x.cost, x.changes_results, 0, 1, x.needs_low_bytes, x.needs_high_bytes
   FROM oom_branches b
   JOIN fit_remedies x ON x.module_id = b.module_id
   WHERE b.stage IN ('compile', 'run') AND b.branch <> 'absurd'
@@ -59,6 +62,8 @@ SELECT
   l.needs_bytes,
   l.fits,
   l.likely,
+  l.needs_low_bytes,
+  l.needs_high_bytes,
   l.cost,
   l.changes_results
 FROM oom_failures f

@@ -1,35 +1,36 @@
 -- id: peak_offers
--- title: What remedies would leave of a plan that was not replayed, by what is live at its peak
+-- title: What remedies would leave of a plan, by what is live at its heap peak
 -- columns:
---   capture_id: the capture
---   device_id: the device; NULL without devices
 --   module_id: the module
 --   remedy: its key; of two both, joined by +
 --   micro_batches: parts of the batch; NULL: it is not split
 --   chunks: parts of the loss; NULL: it is not split
 --   devices: devices that share the state; NULL: as before
+--   vmap_parts: chunks instead of one vmap; NULL: it is none
 --   needs_bytes: what is needed then, beside other arrays (bytes)
 --   low_bytes: the least that may be (bytes)
 --   high_bytes: the most that may be (bytes)
--- how to read: Only for plans without a replay (plan_changes): texts, plans without lifetimes or
---   order, those of an earlier version, small ones. Lifetimes don't move here, so the ranges are
---   wide.
+-- how to read: What a replay (plan_changes) does not ask: a vmap, and scratch of library calls. The
+--   others only of plans without one: texts, plans without lifetimes or order, those of an earlier
+--   version, small ones. Lifetimes don't move here, so the ranges are wide.
 CREATE VIEW peak_offers AS
 WITH limits AS (
   SELECT
     MAX(CASE WHEN t.name = 'fit_margin_percent' THEN t.setting END) AS same_percent,
     MAX(CASE WHEN t.name = 'fit_margin_schedule_percent' THEN t.setting END) AS schedule_percent,
-    MAX(CASE WHEN t.name = 'fit_margin_bound_percent' THEN t.setting END) AS bound_percent
+    MAX(CASE WHEN t.name = 'fit_margin_bound_percent' THEN t.setting END) AS bound_percent,
+    MAX(CASE WHEN t.name = 'role_min_percent' THEN t.setting END) AS role_percent
   FROM settings t
 ),
 -- What there is to save. State is what sharding splits: parameters, results, and gradients of their
 -- shapes. Chunks of the loss accumulate the gradient of the weights that make the logits.
 peaks AS (
   SELECT
-    p.capture_id,
-    p.device_id,
     p.module_id,
+    m.replayed,
     p.plan_bytes,
+    p.vmap_bytes,
+    p.workspace_bytes,
     p.platform,
     p.forward_bytes,
     p.stack_bytes + p.block_bytes AS checkpoint_bytes,
@@ -50,12 +51,12 @@ peaks AS (
     COALESCE(s.sure_bytes, 0) AS donation_sure_bytes,
     l.same_percent,
     l.schedule_percent,
-    l.bound_percent
+    l.bound_percent,
+    l.role_percent
   FROM over_capacity_peaks p
   JOIN modules m ON m.module_id = p.module_id
   CROSS JOIN limits l
   LEFT JOIN donation_savings s ON s.module_id = p.module_id
-  WHERE m.replayed = 0
 ),
 powers AS (
   SELECT 2 AS parts UNION ALL SELECT 4 UNION ALL SELECT 8 UNION ALL SELECT 16 UNION ALL SELECT 32
@@ -78,6 +79,8 @@ remedies AS (
   UNION ALL SELECT 'donate+micro_batch', 1, 'batch'
   UNION ALL SELECT 'checkpoint+chunk_logits', 2, 'loss'
   UNION ALL SELECT 'checkpoint+micro_batch', 2, 'batch'
+  UNION ALL SELECT 'vmap', 1, 'map'
+  UNION ALL SELECT 'less_workspace', 2, 'nothing'
 ),
 tried AS (
   SELECT
@@ -88,6 +91,7 @@ tried AS (
     CASE WHEN r.split = 'batch' THEN w.parts END AS micro_batches,
     CASE WHEN r.split = 'loss' THEN w.parts END AS chunks,
     CASE WHEN r.split = 'state' THEN w.parts END AS devices,
+    CASE WHEN r.split = 'map' THEN w.parts END AS vmap_parts,
     w.parts,
     CASE WHEN LOWER(r.remedy) LIKE 'donate%' THEN 1 ELSE 0 END AS donates,
     CASE WHEN LOWER(r.remedy) LIKE '%checkpoint%' THEN 1 ELSE 0 END AS checkpoints,
@@ -98,7 +102,8 @@ tried AS (
   FROM peaks p
   CROSS JOIN remedies r
   CROSS JOIN powers w
-  WHERE (r.split <> 'nothing' OR w.parts = 2) AND (r.split <> 'loss' OR w.parts IN (4, 8, 16))
+  WHERE (p.replayed = 0 OR r.remedy IN ('vmap', 'less_workspace'))
+    AND (r.split <> 'nothing' OR w.parts = 2) AND (r.split <> 'loss' OR w.parts IN (4, 8, 16))
 ),
 -- Each remedy must save something by itself.
 saved AS (
@@ -117,6 +122,14 @@ saved AS (
       + t.splits_state * (t.state_bytes
         - CAST((t.state_bytes - t.state_bytes % NULLIF(t.parts, 0)) / NULLIF(t.parts, 0) AS BIGINT))
       + CASE t.remedy
+        WHEN 'vmap' THEN
+          CASE
+            WHEN 100 * t.vmap_bytes >= t.role_percent * t.plan_bytes THEN t.vmap_bytes
+              - CAST((t.vmap_bytes - t.vmap_bytes % NULLIF(t.parts, 0)) / NULLIF(t.parts, 0)
+                AS BIGINT)
+            ELSE 0
+          END
+        WHEN 'less_workspace' THEN t.workspace_bytes
         WHEN 'narrower_dtype' THEN CAST((t.f32_bytes - t.f32_bytes % 2) / 2 AS BIGINT)
         WHEN 'shorter_sequence' THEN
           CASE
@@ -134,7 +147,11 @@ saved AS (
     t.donates * (t.donation_bytes - t.donation_sure_bytes)
       + CASE WHEN t.platform IS NULL THEN t.checkpoints * t.block_bytes ELSE 0 END
       + CASE WHEN COALESCE(t.platform, 'tpu') = 'tpu' THEN t.fuses * t.square_bytes ELSE 0 END
-      + CASE WHEN t.remedy = 'narrower_dtype' THEN t.f32_bytes ELSE 0 END AS unsure_bytes,
+      + CASE t.remedy
+        WHEN 'narrower_dtype' THEN t.f32_bytes
+        WHEN 'less_workspace' THEN t.workspace_bytes
+        ELSE 0
+      END AS unsure_bytes,
     -- What may be saved beyond it: recomputing may free other values of the forward pass too.
     CASE
       WHEN t.checkpoints = 1 AND t.forward_bytes > t.checkpoint_bytes
@@ -148,13 +165,12 @@ saved AS (
     AND (t.splits_loss = 0 OR t.logits_bytes > 0)
 )
 SELECT
-  s.capture_id,
-  s.device_id,
   s.module_id,
   s.remedy,
   s.micro_batches,
   s.chunks,
   s.devices,
+  s.vmap_parts,
   s.plan_bytes - s.saving_bytes AS needs_bytes,
   CAST(((100 - s.margin_percent) * (s.plan_bytes - s.saving_bytes - s.more_bytes)
     - (100 - s.margin_percent) * (s.plan_bytes - s.saving_bytes - s.more_bytes) % 100) / 100

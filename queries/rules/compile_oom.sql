@@ -124,6 +124,8 @@ WHERE f.stage = 'compile'
 -- columns:
 --   position: from 1, those that make it fit first, then those that save most; of equals those
 --     first that change no results; last resorts last
+--   needs_low_bytes: the low end of the range in which that lies (bytes); NULL: open
+--   needs_high_bytes: its high end (bytes); NULL: open
 --   likely: 1 when needs_bytes is within the capacity, 0 when not
 CREATE VIEW compile_oom_remedies AS
 SELECT
@@ -137,6 +139,8 @@ SELECT
   r.needs_bytes,
   r.fits,
   r.likely,
+  r.needs_low_bytes,
+  r.needs_high_bytes,
   r.cost,
   r.changes_results,
   'inferred' AS evidence

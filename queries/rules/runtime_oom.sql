@@ -258,6 +258,8 @@ WHERE f.stage = 'run'
 -- columns:
 --   position: from 1, those that make it fit first, then those that save most; of equals those
 --     first that change no results; last resorts last
+--   needs_low_bytes: the low end of the range in which that lies (bytes); NULL: open
+--   needs_high_bytes: its high end (bytes); NULL: open
 --   likely: 1 when needs_bytes is within the capacity, 0 when not
 CREATE VIEW runtime_oom_remedies AS
 SELECT
@@ -271,6 +273,8 @@ SELECT
   r.needs_bytes,
   r.fits,
   r.likely,
+  r.needs_low_bytes,
+  r.needs_high_bytes,
   r.cost,
   r.changes_results,
   'inferred' AS evidence

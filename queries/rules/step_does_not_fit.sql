@@ -93,6 +93,8 @@ WHERE g.position <= (SELECT s.setting FROM settings s WHERE s.name = 'items_max'
 --   saving_bytes: what it saves (bytes); NULL when it does not make the step smaller
 --   needs_bytes: plan and other arrays, less the saving (bytes)
 --   fits: 1 when that is within the capacity, 0 when not, NULL: too near to tell
+--   needs_low_bytes: the low end of the range in which that lies (bytes); NULL: open
+--   needs_high_bytes: its high end (bytes); NULL: open
 --   likely: 1 when needs_bytes is within the capacity, 0 when not
 --   evidence: inferred
 CREATE VIEW step_does_not_fit_remedies AS

@@ -184,7 +184,6 @@ TEST_F(CompareVerbTest, TheSameIsNoDifference) {
 }
 
 TEST_F(CompareVerbTest, Mistakes) {
-  EXPECT_EQ(Oomdb("compare base base").exit_code, 2);
   EXPECT_EQ(Oomdb("compare base").exit_code, 2);
   EXPECT_THAT(Oomdb("compare base missing").err, HasSubstr("missing: no such file or folder"));
   ASSERT_EQ(Oomdb("ingest --db oom.db base --run main1").exit_code, 0);
