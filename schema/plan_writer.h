@@ -25,6 +25,7 @@ class PlanWriter {
   void WriteTotals(int64_t plan_id, const std::string& hash, const ingest::Plan& plan);
   void WriteAllocations(int64_t plan_id, const ingest::Plan& plan);
   void WriteBuffers(int64_t plan_id, const ingest::Plan& plan);
+  void WriteParts(int64_t plan_id, const ingest::Plan& plan);
   void WriteFrames(int64_t plan_id, const ingest::Plan& plan);
 
   StringTable& strings_;
@@ -35,6 +36,7 @@ class PlanWriter {
   BulkInsert allocations_;
   BulkInsert outputs_;
   BulkInsert buffers_;
+  BulkInsert parts_;
   BulkInsert frames_;
 };
 

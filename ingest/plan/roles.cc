@@ -350,6 +350,11 @@ void NameStacks::IndexUsers() {
   for (const auto& [operand, user] : edges) users_[next[operand]++] = user;
 }
 
+std::span<const InstructionNumber> NameStacks::UsersOf(InstructionNumber i) {
+  IndexUsers();
+  return {users_.data() + first_user_[i], users_.data() + first_user_[i + 1]};
+}
+
 // A line of the code that made what the value is made from, else of the code that reads it.
 bool NameStacks::TakeLineNearby(const ValueAt& value, Attribution* found) {
   IndexUsers();
