@@ -233,8 +233,8 @@ void PlanWriter::WriteFrames(int64_t plan_id, const ingest::Plan& plan) {
 }
 
 void PlanWriter::Flush() {
-  for (BulkInsert* insert : {&plans_, &memory_, &allocations_, &outputs_, &buffers_, &parts_,
-                             &frames_})
+  for (BulkInsert* insert :
+       {&plans_, &memory_, &allocations_, &outputs_, &buffers_, &parts_, &frames_})
     insert->Flush();
 }
 

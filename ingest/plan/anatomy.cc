@@ -21,7 +21,7 @@ constexpr size_t kMaxLeaves = 1'000'000;
 
 bool IsCollective(std::string_view opcode) {
   constexpr std::array<std::string_view, 8> kNames = {
-      "all-reduce",         "all-gather",        "reduce-scatter",       "all-to-all",
+      "all-reduce",         "all-gather",           "reduce-scatter",    "all-to-all",
       "collective-permute", "collective-broadcast", "ragged-all-to-all", "send"};
   for (std::string_view name : kNames) {
     if (opcode == name) return true;

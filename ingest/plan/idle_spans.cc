@@ -28,8 +28,8 @@ IdleSpans::IdleSpans(const proto::HloModuleProto& module, const Instructions& in
       stacks_(stacks),
       steps_left_(SearchSteps(instructions.size())) {
   if (instructions.entry() == IdIndex::kNone) return;
-  const auto sequence = module.schedule().sequences().find(
-      module.computations(instructions.entry()).id());
+  const auto sequence =
+      module.schedule().sequences().find(module.computations(instructions.entry()).id());
   if (sequence == module.schedule().sequences().end()) return;
   callers_.assign(instructions.computations(), IdIndex::kNone);
   for (InstructionNumber i = 0; i < instructions.size(); ++i) {

@@ -195,12 +195,8 @@ class Reader {
       }
     }
     Propagate(open);
-    std::vector<ValueAt> batch;
-    for (const ParameterLeaf& leaf : found_.leaves) {
-      const bool is_array = leaf.shape->dimensions_size() > 0;  // Not a position alone.
-      if (leaf.kind == MemoryKind::kBatch && is_array) batch.push_back(leaf.value);
-    }
-    const std::vector<bool> from_batch = uses.Dependent(batch);
+    std::vector<ValueAt> batch = Batch();
+    std::vector<bool> from_batch = uses.Dependent(batch);
     const bool any_value = batch.empty() && !found_.has_backward;
     for (auto& [n, partners] : open) {
       if (found_.leaves[n].kind != MemoryKind::kOther) continue;
@@ -213,6 +209,26 @@ class Reader {
     }
     ReadRelatives();
     Propagate(open);
+    batch = Batch();
+    if (batch.empty()) return;
+    from_batch = uses.Dependent(batch);
+    for (const auto& [n, partners] : open) {
+      ParameterLeaf& leaf = found_.leaves[n];
+      if (leaf.kind != MemoryKind::kOther || RankWithoutOnes(*leaf.shape) < 2) continue;
+      if (!HandedBack(leaf).empty() || !uses.MeetsElementwise(leaf.value, from_batch)) continue;
+      leaf.kind = MemoryKind::kBatch;
+    }
+    ReadRelatives();
+  }
+
+  // What is known of it.
+  std::vector<ValueAt> Batch() const {
+    std::vector<ValueAt> batch;
+    for (const ParameterLeaf& leaf : found_.leaves) {
+      const bool is_array = leaf.shape->dimensions_size() > 0;  // Not a position alone.
+      if (leaf.kind == MemoryKind::kBatch && is_array) batch.push_back(leaf.value);
+    }
+    return batch;
   }
 
   void Propagate(const std::map<size_t, std::vector<Partner>>& open) {

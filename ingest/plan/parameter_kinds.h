@@ -40,16 +40,16 @@ struct ParameterLeaf {
   size_t allocation = 0;  // Into Plan::allocations.
   ValueAt value;
   const proto::ShapeProto* shape = nullptr;
-  std::string name;  // JAX's; empty: the program gives none.
+  std::string name;           // JAX's; empty: the program gives none.
   bool forward_read = false;  // Where there is a backward pass: the forward pass reads it.
   MemoryKind kind = MemoryKind::kOther;
 };
 
 struct ParameterKinds {
   bool has_backward = false;
-  std::vector<ParameterLeaf> leaves;    // Without the tables of tuples.
-  std::map<ValueAt, size_t> of_value;   // Into leaves.
-  std::set<Dimensions> weight_shapes;   // Of the weights, whatever their type.
+  std::vector<ParameterLeaf> leaves;   // Without the tables of tuples.
+  std::map<ValueAt, size_t> of_value;  // Into leaves.
+  std::set<Dimensions> weight_shapes;  // Of the weights, whatever their type.
 
   // Null: it is no parameter of the entry computation.
   const ParameterLeaf* Find(const ValueAt& value) const {

@@ -88,8 +88,8 @@ bool ParameterUses::IsPlainProduct(InstructionNumber i, int operand) const {
   if (opcode == "convolution") {
     // TPU writes the batch dimensions of a product as spatial ones as wide as the kernel.
     const auto& numbers = product.convolution_dimension_numbers();
-    const int spatial = std::min(numbers.input_spatial_dimensions_size(),
-                                 numbers.kernel_spatial_dimensions_size());
+    const int spatial =
+        std::min(numbers.input_spatial_dimensions_size(), numbers.kernel_spatial_dimensions_size());
     for (int k = 0; k < spatial; ++k) {
       const int64_t at_input = numbers.input_spatial_dimensions(k);
       const int64_t at_kernel = numbers.kernel_spatial_dimensions(k);
@@ -230,6 +230,21 @@ bool ParameterUses::IsReadByForward(const ValueAt& parameter) {
   return found;
 }
 
+bool ParameterUses::MeetsElementwise(const ValueAt& parameter, const std::vector<bool>& dependent) {
+  bool found = false;
+  Walk(parameter, [&](const ValueAt& at, InstructionNumber user, int operand) {
+    const proto::HloInstructionProto& meets = instructions_[user];
+    if (!at.index.empty() || meets.operand_ids_size() != 2) return true;
+    if (!Scales(meets.opcode()) && !IsOneOf(meets.opcode(), {"maximum", "minimum", "compare"})) {
+      return true;
+    }
+    const InstructionNumber other = instructions_.Operand(user, 1 - operand);
+    found = other != IdIndex::kNone && dependent[other] && !IsSpread(other);
+    return !found;
+  });
+  return found;
+}
+
 std::vector<bool> ParameterUses::Dependent(const std::vector<ValueAt>& parameters) {
   std::vector<bool> dependent(instructions_.size());
   std::vector<InstructionNumber> todo;
@@ -264,7 +279,8 @@ std::vector<bool> ParameterUses::Dependent(const std::vector<ValueAt>& parameter
 }
 
 std::optional<ValueAt> ParameterUses::UpdatedParameter(const ValueAt& value) {
-  const proto::ShapeProto* shape = SubshapeAt(instructions_[value.instruction].shape(), value.index);
+  const proto::ShapeProto* shape =
+      SubshapeAt(instructions_[value.instruction].shape(), value.index);
   if (shape == nullptr) return std::nullopt;
   const std::string printed = PrintShape(*shape);
   struct At {

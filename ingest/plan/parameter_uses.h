@@ -37,6 +37,9 @@ class ParameterUses {
   // By instruction: whether its result depends on one of the parameters.
   std::vector<bool> Dependent(const std::vector<ValueAt>& parameters);
 
+  // True when an elementwise instruction reads it, unspread, beside one that is `dependent`.
+  bool MeetsElementwise(const ValueAt& parameter, const std::vector<bool>& dependent);
+
   // The parameter of the entry computation, of the value's shape, of which slices were updated to
   // make `value`.
   std::optional<ValueAt> UpdatedParameter(const ValueAt& value);

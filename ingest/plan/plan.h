@@ -204,8 +204,8 @@ struct Plan {
   std::vector<PlanBuffer> buffers;  // Ascending logical buffer id.
   std::vector<PlanFrame> frames;
   std::optional<PlanBlock> block;
-  MaybeInt schedule_length;      // Instructions of the entry computation's schedule.
-  std::vector<PlanPart> parts;   // By memory space, class, and as the plan has them.
+  MaybeInt schedule_length;        // Instructions of the entry computation's schedule.
+  std::vector<PlanPart> parts;     // By memory space, class, and as the plan has them.
   std::vector<PlanMemory> spaces;  // Ascending memory space.
   std::vector<IssueFact> issues;   // What was inconsistent; the plan is still usable.
 };
