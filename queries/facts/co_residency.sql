@@ -29,13 +29,7 @@
 -- how to read: For the largest modules of a device that ran, in pairs. Both are taken to keep their
 --   parameters while the other runs; a program that drops them in between needs less.
 CREATE VIEW co_residency AS
-WITH starts AS (
-  SELECT m.capture_id, m.module_id, e.device_id, MIN(e.in_use_at_start_bytes) AS least_bytes
-  FROM stored_modules m
-  JOIN stored_executions e ON e.module_id = m.module_id
-  GROUP BY m.capture_id, m.module_id, e.device_id
-),
-ranked AS (
+WITH ranked AS (
   SELECT
     d.capture_id,
     d.device_id,
@@ -45,19 +39,21 @@ ranked AS (
     d.plan_bytes,
     d.parameter_bytes,
     d.capacity_bytes,
-    s.least_bytes,
     ROW_NUMBER() OVER (
       PARTITION BY d.capture_id, d.device_id
       ORDER BY d.plan_bytes DESC NULLS LAST, d.module_id
     ) AS place
   FROM module_devices d
-  JOIN starts s
-    ON s.capture_id = d.capture_id AND s.module_id = d.module_id AND s.device_id = d.device_id
-  WHERE d.plan_bytes >= (SELECT t.setting FROM settings t WHERE t.name = 'co_residency_min_bytes')
+  WHERE d.execution_count > 0
+    AND d.plan_bytes >= (SELECT t.setting FROM settings t WHERE t.name = 'co_residency_min_bytes')
     AND d.parameter_bytes IS NOT NULL
 ),
 leading AS (
-  SELECT r.*
+  SELECT
+    r.*,
+    (SELECT MIN(e.in_use_at_start_bytes)
+      FROM stored_executions e
+      WHERE e.device_id = r.device_id AND e.module_id = r.module_id) AS least_bytes
   FROM ranked r
   WHERE r.place <= (SELECT t.setting FROM settings t WHERE t.name = 'co_residency_modules')
 ),
@@ -120,7 +116,10 @@ SELECT
   p.device,
   ROW_NUMBER() OVER (
     PARTITION BY p.capture_id, p.device_id
-    ORDER BY p.needs_high_bytes DESC NULLS LAST, p.first_module_id, p.second_module_id
+    ORDER BY
+      p.needs_high_bytes DESC NULLS LAST,
+      p.first_module_id NULLS LAST,
+      p.second_module_id NULLS LAST
   ) AS position,
   p.first_module_id,
   p.first_module_name,

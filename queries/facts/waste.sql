@@ -3,14 +3,17 @@
 -- words label by kind:
 --   padding: {count:n} × {what}[, dimension {dimension:n} padded from {padded_from:n} to
 --     {padded_to:n}][, {op_name}][, {source_file}[:{source_line:n}]]
---   duplicate: {count:n} × {what}, the same values as {partner}[, {op_name}][, {source_file}[:{source_line:n}]]
---   f32_copy: {count:n} × {what}, a wider copy of {partner}[, {op_name}][, {source_file}[:{source_line:n}]]
+--   duplicate: {count:n} × {what}, the same values as {partner}[, {op_name}][,
+--     {source_file}[:{source_line:n}]]
+--   f32_copy: {count:n} × {what}, a wider copy of {partner}[, {op_name}][,
+--     {source_file}[:{source_line:n}]]
 --   dead_weight: {count:n} × {what}[, made by {op_name}][, {source_file}[:{source_line:n}]], next
 --     read by {partner}[, {reader_op_name}][, {reader_file}[:{reader_line:n}]], idle for
 --     {idle_percent:%} of the schedule
---   fragmentation: a hole above {what}[, {op_name}][, {source_file}[:{source_line:n}]](has_partner?,
---     below {partner}|, at the end of the block)
---   large_constant: {count:n} × {what} in the program itself[, {op_name}][, {source_file}[:{source_line:n}]]
+--   fragmentation: a hole above {what}[, {op_name}][,
+--     {source_file}[:{source_line:n}]](has_partner?, below {partner}|, at the end of the block)
+--   large_constant: {count:n} × {what} in the program itself[, {op_name}][,
+--     {source_file}[:{source_line:n}]]
 -- columns:
 --   capture_id: the error log, the dump or the capture
 --   module_id: the module; NULL for an error log without a matching one
