@@ -4,6 +4,7 @@
 
 #include "cli/report/page.h"
 #include "render/units.h"
+#include "render/words.h"
 
 namespace oomdb::cli {
 namespace {
@@ -70,15 +71,10 @@ class AnatomySection : ReportPage {
   std::string WordsOf(const ReportKind& kind) const {
     std::string words = std::to_string(kind.count);
     if (kind.largest_name.empty()) return words;
-    words +=
-        kind.count == 1 ? ": " : fmt::format(", most {} ", render::HumanBytes(kind.largest_bytes));
-    // The end of an operation's name says more than its beginning.
-    const std::string name = render::Safe(kind.largest_name);
-    const size_t room = kWords - std::min(kWords, render::DisplayWidth(words));
-    if (render::DisplayWidth(name) <= room || name.find('/') == std::string::npos)
-      return words + name;
-    const size_t slash = name.find_last_of('/');
-    return words + "…" + name.substr(slash);
+    words += kind.count == 1 ? ": "
+                             : fmt::format(", largest {} ", render::HumanBytes(kind.largest_bytes));
+    return words + render::TruncateFront(render::Safe(render::ShortOp(kind.largest_name)),
+                                         kWords - render::DisplayWidth(words));
   }
 
   void Waste() {
@@ -93,26 +89,22 @@ class AnatomySection : ReportPage {
   }
 
   std::string Story(const ReportWaste& waste) const {
-    std::string text = Spaced(waste.kind);
-    if (waste.kind == "fragmentation") {
-      text = "a hole above";
-    } else if (waste.count > 1) {
-      text += fmt::format(": {} ×", waste.count);
-    } else {
-      text += ":";
-    }
-    if (!waste.shape.empty()) text += " " + render::Safe(waste.shape);
+    std::string what = waste.count > 1 ? fmt::format("{} × ", waste.count) : "";
+    what += waste.shape.empty() ? "a value" : render::Safe(waste.shape);
     const std::string made_by = render::Safe(FileName(waste.made_by));
-    if (!made_by.empty()) text += ", " + made_by;
+    const std::string partner = render::Safe(FileName(waste.partner));
+    if (!made_by.empty()) what += " of " + made_by;
+    std::string text = Spaced(waste.kind) + ": " + what;
     if (waste.kind == "padding" && waste.padded_to) {
       text += fmt::format(", dimension {} padded from {} to {}", waste.dimension.value_or(0),
                           waste.padded_from.value_or(0), *waste.padded_to);
     } else if (waste.kind == "dead_weight") {
-      text += fmt::format(", idle for {} % of the schedule until {}",
-                          waste.idle_percent.value_or(0), render::Safe(FileName(waste.partner)));
-    } else if (!waste.partner.empty()) {
-      text += (waste.kind == "fragmentation" ? ", below " : ", as ") +
-              render::Safe(FileName(waste.partner));
+      text = fmt::format("{} wait{} through {} % of the schedule for {}", what,
+                         waste.count > 1 ? "" : "s", waste.idle_percent.value_or(0), partner);
+    } else if (waste.kind == "fragmentation") {
+      text = "a hole above " + what + (partner.empty() ? "" : ", below " + partner);
+    } else if (!partner.empty()) {
+      text += ", the values of " + partner;
     }
     return render::Truncate(text, width_ - 12);
   }

@@ -1,6 +1,5 @@
 -- id: memory_anatomy
 -- title: What every module's memory at the heap peak is for
--- empty without: stored_plan_parts
 -- columns:
 --   capture_id: the capture
 --   module_id: the module
