@@ -10,6 +10,7 @@ namespace oomdb::ingest {
 namespace {
 
 constexpr size_t kMaxLeaves = 1'000'000;
+constexpr int kMaxRounds = 64;  // One follows from another, from layer to layer.
 
 bool IsFloat(const proto::ShapeProto& shape) {
   const std::string dtype = DtypeName(shape.element_type());
@@ -232,7 +233,8 @@ class Reader {
   }
 
   void Propagate(const std::map<size_t, std::vector<Partner>>& open) {
-    for (bool changed = true; changed;) {
+    bool changed = true;
+    for (int round = 0; changed && round < kMaxRounds; ++round) {
       changed = false;
       for (const auto& [n, partners] : open) {
         if (found_.leaves[n].kind != MemoryKind::kOther) continue;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <deque>
 #include <initializer_list>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -181,16 +182,11 @@ void ParameterUses::Walk(const ValueAt& parameter, const Visit& visit) {
     const ValueAt at = std::move(queue.front());
     queue.pop_front();
     into.clear();
-    InstructionNumber last = IdIndex::kNone;
-    for (const InstructionNumber user : stacks_.UsersOf(at.instruction)) {
-      if (!Spend()) return;
-      if (user == last) continue;  // All its operands were looked at.
-      last = user;
-      for (int n = 0; n < instructions_[user].operand_ids_size(); ++n) {
-        if (instructions_.Operand(user, n) != at.instruction) continue;
-        if (!visit(at, user, n)) return;
-        Pass(at, user, n, &into);
-      }
+    const std::span<const InstructionNumber> users = stacks_.UsersOf(at.instruction);
+    const std::span<const int32_t> operands = stacks_.OperandsOfUsers(at.instruction);
+    for (size_t u = 0; u < users.size(); ++u) {
+      if (!Spend() || !visit(at, users[u], operands[u])) return;
+      Pass(at, users[u], operands[u], &into);
     }
     // Out of what computes the value, to those who call it.
     const int32_t computation = instructions_.ComputationOf(at.instruction);
@@ -257,19 +253,17 @@ std::vector<bool> ParameterUses::Dependent(const std::vector<ValueAt>& parameter
   while (!todo.empty()) {
     const InstructionNumber i = todo.back();
     todo.pop_back();
-    for (const InstructionNumber user : stacks_.UsersOf(i)) {
-      const proto::HloInstructionProto& reader = instructions_[user];
-      if (CallsOnce(reader.opcode())) {
-        for (int n = 0; n < reader.operand_ids_size(); ++n) {
-          if (instructions_.Operand(user, n) == i) {
-            mark(InnerParameter(instructions_.Called(user, 0), n));
-          }
-        }
-        continue;  // Its result is, if its computation's is.
+    const std::span<const InstructionNumber> users = stacks_.UsersOf(i);
+    const std::span<const int32_t> operands = stacks_.OperandsOfUsers(i);
+    for (size_t u = 0; u < users.size(); ++u) {
+      const proto::HloInstructionProto& reader = instructions_[users[u]];
+      if (CallsOnce(reader.opcode())) {  // Its result depends on it if its computation's does.
+        mark(InnerParameter(instructions_.Called(users[u], 0), operands[u]));
+        continue;
       }
-      mark(user);
+      mark(users[u]);
       for (int n = 0; n < reader.called_computation_ids_size(); ++n) {
-        mark(InnerParameter(instructions_.Called(user, n), 0));
+        mark(InnerParameter(instructions_.Called(users[u], n), 0));
       }
     }
     const int32_t computation = instructions_.ComputationOf(i);
