@@ -39,6 +39,7 @@ PlanWriter::PlanWriter(StatementCache& statements, StringTable& strings)
       allocations_(statements, "stored_plan_allocations"),
       outputs_(statements, "stored_module_outputs"),
       buffers_(statements, "stored_buffers"),
+      parts_(statements, "stored_plan_parts"),
       frames_(statements, "stored_frames"),
       changes_(statements, "stored_plan_changes") {}
 
@@ -60,6 +61,7 @@ int64_t PlanWriter::Write(const std::string& hlo_hash, const ingest::Plan& plan)
   WriteTotals(plan_id, hlo_hash.empty() ? fmt::format("unhashed:{}", plan_id) : hlo_hash, plan);
   WriteAllocations(plan_id, plan);
   WriteBuffers(plan_id, plan);
+  WriteParts(plan_id, plan);
   WriteFrames(plan_id, plan);
   return plan_id;
 }
@@ -119,6 +121,7 @@ void PlanWriter::WriteTotals(int64_t plan_id, const std::string& hash, const ing
       {"block_file_id", plan.block ? strings_.Intern(plan.block->source_file) : SqlValue()},
       {"block_line", plan.block ? SqlValue(plan.block->source_line) : SqlValue()},
       {"block_caller_id", plan.block ? strings_.Intern(plan.block->caller_name) : SqlValue()},
+      {"schedule_length", plan.schedule_length},
   });
   if (!classes_known) return;
   for (const ingest::PlanMemory& space : plan.spaces) {
@@ -206,6 +209,39 @@ void PlanWriter::WriteBuffers(int64_t plan_id, const ingest::Plan& plan) {
         {"repeat_count", buffer.repeat_count},
         {"score_length", buffer.score_length},
         {"vocabulary_length", buffer.vocabulary_length},
+        {"padded_dimension", buffer.padded_dimension},
+        {"padded_from", buffer.padded_from},
+        {"padded_to", buffer.padded_to},
+    });
+  }
+}
+
+void PlanWriter::WriteParts(int64_t plan_id, const ingest::Plan& plan) {
+  int64_t place = 0;
+  for (const ingest::PlanPart& part : plan.parts) {
+    const ingest::CopiedValue* copied = part.copy_of ? &*part.copy_of : nullptr;
+    const ingest::IdleSpan* idle = part.idle ? &*part.idle : nullptr;
+    parts_.Add({
+        {"plan_id", plan_id},
+        {"place", place++},
+        {"memory_space", part.memory_space},
+        {"class", std::string(ingest::ToString(part.allocation_class))},
+        {"kind", std::string(ingest::ToString(part.kind))},
+        {"bytes", part.bytes},
+        {"allocation_index", part.allocation_index},
+        {"buffer_position", part.buffer},
+        {"name_id", strings_.Intern(part.name)},
+        {"shape_id", strings_.Intern(part.shape)},
+        {"copy_of_id", copied ? strings_.Intern(copied->instruction) : SqlValue()},
+        {"copied_dtype", copied ? TextOrNull(copied->dtype) : SqlValue()},
+        {"idle_from", idle ? SqlValue(idle->from) : SqlValue()},
+        {"idle_to", idle ? SqlValue(idle->to) : SqlValue()},
+        {"reader_id", idle ? strings_.Intern(idle->reader) : SqlValue()},
+        {"reader_op_name_id", idle ? strings_.Intern(idle->reader_op_name) : SqlValue()},
+        {"reader_file_id", idle ? strings_.Intern(idle->reader_file) : SqlValue()},
+        {"reader_line", idle ? SqlValue(idle->reader_line) : SqlValue()},
+        {"hole_bytes", part.hole_bytes},
+        {"hole_end_id", strings_.Intern(part.hole_end)},
     });
   }
 }
@@ -225,7 +261,7 @@ void PlanWriter::WriteFrames(int64_t plan_id, const ingest::Plan& plan) {
 
 void PlanWriter::Flush() {
   for (BulkInsert* insert :
-       {&plans_, &memory_, &allocations_, &outputs_, &buffers_, &frames_, &changes_})
+       {&plans_, &memory_, &allocations_, &outputs_, &buffers_, &parts_, &frames_, &changes_})
     insert->Flush();
 }
 

@@ -29,6 +29,7 @@ class PlanWriter {
   void WriteTotals(int64_t plan_id, const std::string& hash, const ingest::Plan& plan);
   void WriteAllocations(int64_t plan_id, const ingest::Plan& plan);
   void WriteBuffers(int64_t plan_id, const ingest::Plan& plan);
+  void WriteParts(int64_t plan_id, const ingest::Plan& plan);
   void WriteFrames(int64_t plan_id, const ingest::Plan& plan);
 
   StringTable& strings_;
@@ -41,6 +42,7 @@ class PlanWriter {
   BulkInsert allocations_;
   BulkInsert outputs_;
   BulkInsert buffers_;
+  BulkInsert parts_;
   BulkInsert frames_;
   BulkInsert changes_;
   std::set<int64_t> with_changes_;  // Plans that have theirs.

@@ -90,7 +90,8 @@ CREATE TABLE stored_plans (
   block_file_id INTEGER REFERENCES strings, -- the Python file that calls it; without a function, of the largest such values
   block_line INTEGER,          -- its line
   block_caller_id INTEGER REFERENCES strings, -- the function there
-  replayed INTEGER             -- 1 when it was replayed with every remedy (stored_plan_changes); NULL: not
+  replayed INTEGER,            -- 1 when it was replayed with every remedy (stored_plan_changes); NULL: not
+  schedule_length INTEGER      -- instructions of the entry computation's schedule: what idle_from and idle_to count
 ) STRICT;
 
 -- The plan's totals by memory space.
@@ -172,7 +173,36 @@ CREATE TABLE stored_buffers (
   repeat_count INTEGER,                -- temps at the peak: those of its shape, role and name stack, but for digits
   score_length INTEGER,                -- temps at the peak: S of attention scores [..., S, S]
   vocabulary_length INTEGER,           -- temps at the peak: V of logits and their gradients [..., V]
+  padded_dimension INTEGER,            -- the dimension whose padding to the tile costs most, from 0
+  padded_from INTEGER,                 -- its extent
+  padded_to INTEGER,                   -- what it is padded to
   PRIMARY KEY (plan_id, position)
+) STRICT, WITHOUT ROWID;
+
+-- What a plan's memory at the heap peak is for: its allocations of parameters, outputs and constants, and the temps
+-- that are live (without a heap trace: the temp allocations).
+CREATE TABLE stored_plan_parts (
+  plan_id INTEGER NOT NULL REFERENCES stored_plans, -- the plan
+  place INTEGER NOT NULL,              -- from 0
+  memory_space INTEGER NOT NULL,       -- 0 device memory, 1 vmem, 2 smem, 5 host
+  class TEXT NOT NULL,                 -- parameter, output, constant or temp
+  kind TEXT NOT NULL,                  -- weights, optimizer_state, gradients, activations, backward, batch, kv_cache, collectives, workspace, constants, results or other (inferred)
+  bytes INTEGER NOT NULL,              -- its size
+  allocation_index INTEGER,            -- the allocation that holds it
+  buffer_position INTEGER,             -- stored_buffers.position
+  name_id INTEGER REFERENCES strings,  -- parameters: JAX's name, such as params['w']
+  shape_id INTEGER REFERENCES strings, -- without layout
+  copy_of_id INTEGER REFERENCES strings, -- temps: the instruction whose value it repeats, which is there at the peak too
+  copied_dtype TEXT,                   -- the element type of that one
+  idle_from INTEGER,                   -- temps: place in the schedule of the last that touches it up to the peak
+  idle_to INTEGER,                     -- of the next that reads it
+  reader_id INTEGER REFERENCES strings, -- the instruction that reads it next
+  reader_op_name_id INTEGER REFERENCES strings, -- its JAX operation
+  reader_file_id INTEGER REFERENCES strings, -- its Python file
+  reader_line INTEGER,                 -- its line
+  hole_bytes INTEGER,                  -- temps: the free memory above it at the peak
+  hole_end_id INTEGER REFERENCES strings, -- the instruction whose temp ends that; NULL: the end of the allocation
+  PRIMARY KEY (plan_id, place)
 ) STRICT, WITHOUT ROWID;
 
 -- The Python stack frames that a plan names.

@@ -119,6 +119,31 @@ Json ToJson(const ReportPlan& p) {
   json["roles_at_peak"] = std::move(roles);
   json["groups_at_peak"] = std::move(groups);
   json["other_memory_spaces"] = std::move(spaces);
+  json["memory_anatomy"] = List(p.anatomy, [&](const ReportKind& kind) {
+    return Json{{"memory_space", kind.memory_space},
+                {"kind", kind.kind},
+                {"bytes", Number(kind.bytes, kind.evidence)},
+                {"count", kind.count},
+                {"largest_bytes", Number(kind.largest_bytes, "read")},
+                {"largest_name", OrNull(kind.largest_name)}};
+  });
+  json["waste"] = List(p.waste, [&](const ReportWaste& waste) {
+    return Json{{"kind", waste.kind},
+                {"label", waste.label},
+                {"bytes", Number(waste.bytes, waste.evidence)},
+                {"weight_bytes", Number(waste.weight_bytes, waste.evidence)},
+                {"count", waste.count},
+                {"shape", OrNull(waste.shape)},
+                {"idle_percent", OrNull(waste.idle_percent)}};
+  });
+  json["co_residency"] = List(p.neighbours, [&](const ReportNeighbour& other) {
+    return Json{{"module", other.name},
+                {"label", other.label},
+                {"needs_low_bytes", Number(other.needs_low_bytes, "inferred")},
+                {"needs_high_bytes", Number(other.needs_high_bytes, "inferred")},
+                {"shared", OrNull(other.shared)},
+                {"fits", OrNull(other.fits)}};
+  });
   return json;
 }
 

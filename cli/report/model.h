@@ -121,6 +121,43 @@ struct ReportSpace {
   int64_t bytes = 0;
 };
 
+// What memory at the peak is for, as in the view memory_anatomy.
+struct ReportKind {
+  int64_t memory_space = 0;
+  std::string kind;
+  int64_t bytes = 0;
+  int64_t percent = 0;
+  int64_t count = 0;
+  int64_t largest_bytes = 0;
+  std::string largest_name;
+  std::string evidence;
+};
+
+// Memory that does little, as in the view waste.
+struct ReportWaste {
+  std::string kind;
+  std::string label;
+  int64_t bytes = 0, weight_bytes = 0;
+  int64_t count = 0;
+  std::string shape;
+  std::string made_by;  // The Python line, else the JAX operation, else the instruction.
+  std::string partner;  // Of what reads it next, or what it repeats; as made_by.
+  std::optional<int64_t> idle_percent;
+  std::optional<int64_t> dimension, padded_from, padded_to;
+  std::string evidence;
+};
+
+// Another module of the device beside the shown one, as in the view co_residency.
+struct ReportNeighbour {
+  std::string label;
+  std::string name;  // The other module's.
+  std::optional<int64_t> needs_low_bytes;
+  int64_t needs_high_bytes = 0;
+  std::optional<int64_t> capacity_bytes;
+  std::optional<bool> shared;
+  std::optional<bool> fits;
+};
+
 struct ReportPlan {
   int64_t module_id = 0;
   std::string name;
@@ -138,6 +175,9 @@ struct ReportPlan {
   std::vector<ReportRole> roles;    // Of the temps at the heap peak, largest first.
   std::vector<ReportGroup> groups;  // At the peak, parameters and outputs too, largest first.
   std::vector<ReportSpace> other_spaces;
+  std::vector<ReportKind> anatomy;          // By memory space, most bytes first.
+  std::vector<ReportWaste> waste;           // Most weight first.
+  std::vector<ReportNeighbour> neighbours;  // Most bytes together first.
 
   std::string Label() const;  // jit_f(7)
 };
@@ -291,6 +331,8 @@ std::string VerdictOfCapture(const Report& report, const ReportCapture& capture)
 std::optional<ReportPlan> ReadReportPlan(schema::Database& database, int64_t capture_id,
                                          const ReportScope& scope,
                                          std::optional<int64_t> preferred);
+// What its memory is for, what does little, and what it needs beside other modules.
+void ReadReportAnatomy(schema::Database& database, ReportPlan* plan);
 std::optional<ReportRun> ReadReportRun(schema::Database& database, const ReportPlan& plan);
 // Of the wanted captures, worst first, and what their rules say of them.
 std::vector<ReportFinding> ReadReportFindings(schema::Database& database,

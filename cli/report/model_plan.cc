@@ -45,6 +45,7 @@ class PlanReader {
     ReadSpaces(&plan);
     ReadCapacity(&plan);
     ReadGroups(&plan);
+    ReadReportAnatomy(database_, &plan);
     return plan;
   }
 

@@ -64,6 +64,7 @@ void WriteHeadSection(const ReportPage& page);  // What happened, where, and the
 void WriteFindingsSection(const ReportPage& page);  // Why, and what to do.
 void WritePlanSection(
     const ReportPage& page);  // The plan and what is live at its peak. Requires a plan.
+void WriteAnatomySection(const ReportPage& page);   // What its memory is for. Requires a plan.
 void WriteRunSection(const ReportPage& page);       // What happened on the devices. Requires a run.
 void WriteErrorLogSection(const ReportPage& page);  // What the error logs say, if there are any.
 void WriteAllocatorsSection(const ReportPage& page);  // The allocators, where there is no run.

@@ -12,6 +12,7 @@ std::string ReportText(const Report& report, const ReportStyle& style) {
   WriteFindingsSection(page);
   WriteErrorLogSection(page);
   if (report.plan) WritePlanSection(page);
+  if (report.plan) WriteAnatomySection(page);
   if (report.run) WriteRunSection(page);
   WriteAllocatorsSection(page);
   if (report.profile) WriteProfileSection(page);

@@ -11,6 +11,7 @@
 #include "ingest/dump/assignment_text.h"
 #include "ingest/dump/dump_names.h"
 #include "ingest/dump/usage_report.h"
+#include "ingest/plan/anatomy.h"
 #include "ingest/plan/hlo_importer.h"
 #include "ingest/plan/plan.h"
 #include "ingest/plan/target.h"
@@ -44,6 +45,7 @@ ModuleFact ReadTextModule(const Source& source) {
     throw Error(source.path() + ": more than 2 GiB of text; name the module's .hlo.pb instead");
   const std::string text = Read(source, kMaxTextBytes);
   auto plan = std::make_shared<Plan>(assignment ? ReadAssignmentText(text) : ReadUsageReport(text));
+  ReadAnatomyOfText(plan.get());
 
   if (plan->allocations.empty() && assignment)
     throw Error(source.path() + ": a buffer assignment without any allocation: it is cut");

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "ingest/base/phases.h"
+#include "ingest/plan/anatomy.h"
 #include "ingest/plan/buffer_assignment.h"
 #include "ingest/plan/heap_replay.h"
 #include "ingest/plan/hlo_bytes.h"
@@ -74,6 +75,11 @@ void Describe(const Instructions& instructions, const LogicalBuffer& logical, Te
   buffer->shape = text.Copy(PrintShape(*shape));
   buffer->layout = text.Copy(PrintLayout(*shape));
   buffer->unpadded_bytes = UnpaddedBytes(*shape);
+  if (const std::optional<PaddedDimension> padded = MostPadded(*shape)) {
+    buffer->padded_dimension = padded->dimension;
+    buffer->padded_from = padded->from;
+    buffer->padded_to = padded->to;
+  }
 }
 
 void ReadBuffers(const Instructions& instructions, const BufferAssignment& assignment,
@@ -199,6 +205,36 @@ std::string_view ToString(Role role) {
   return "other";
 }
 
+std::string_view ToString(MemoryKind kind) {
+  switch (kind) {
+    case MemoryKind::kWeights:
+      return "weights";
+    case MemoryKind::kOptimizerState:
+      return "optimizer_state";
+    case MemoryKind::kGradients:
+      return "gradients";
+    case MemoryKind::kActivations:
+      return "activations";
+    case MemoryKind::kBackward:
+      return "backward";
+    case MemoryKind::kBatch:
+      return "batch";
+    case MemoryKind::kKvCache:
+      return "kv_cache";
+    case MemoryKind::kCollectives:
+      return "collectives";
+    case MemoryKind::kWorkspace:
+      return "workspace";
+    case MemoryKind::kConstants:
+      return "constants";
+    case MemoryKind::kResults:
+      return "results";
+    case MemoryKind::kOther:
+      break;
+  }
+  return "other";
+}
+
 Plan ReadPlan(std::string_view hlo_proto_bytes) {
   const InPhase replaying(Phase::kReplay);
   google::protobuf::Arena arena;
@@ -230,6 +266,7 @@ Plan ReadPlan(std::string_view hlo_proto_bytes) {
   ReadForwardParameters(instructions, stacks, &plan);
   ReadBuffers(instructions, assignment, replay, stacks, frames, text, log, &plan);
   plan.outputs = ReadOutputs(module, instructions, assignment, stacks, text, log);
+  ReadAnatomy({module, instructions, assignment, replay, frames}, stacks, text, &plan);
   plan.frames = frames.Used(text);
   plan.issues = log.Take();
   return plan;

@@ -23,9 +23,26 @@ enum class AllocationClass { kParameter, kConstant, kThreadLocal, kOutput, kTemp
 enum class Stack { kKept, kCarried };
 enum class Role { kWorkspace, kBackward, kForward, kOther };
 
+// What memory is for. Inferred, but for constants and workspace; kOther: it can't be told.
+enum class MemoryKind {
+  kWeights,         // What is trained, or multiplied by; copies of it too.
+  kOptimizerState,  // Handed back, of a weight's shape, and not read by the forward pass.
+  kGradients,       // Of a weight's shape, made by the backward pass and read outside of it.
+  kActivations,     // Of the forward pass; where there is a backward pass: kept for it.
+  kBackward,        // What else the backward pass makes.
+  kBatch,           // What a call is given to work on: data, labels, positions.
+  kKvCache,         // Handed back with a slice updated, by a program without a backward pass.
+  kCollectives,     // What collectives make: gathered weights, reduced gradients.
+  kWorkspace,       // Scratch of library calls.
+  kConstants,
+  kResults,  // What is handed back and is none of the above.
+  kOther,
+};
+
 std::string_view ToString(AllocationClass c);  // parameter, constant, thread_local, output, temp
 std::string_view ToString(Stack stack);        // kept, carried
 std::string_view ToString(Role role);          // workspace, backward, forward, other
+std::string_view ToString(MemoryKind kind);    // weights, optimizer_state, …, other
 
 struct PlanAllocation {
   int64_t index = 0;
@@ -87,6 +104,44 @@ struct PlanBuffer {
   MaybeInt first_live;
   MaybeInt last_live;
   std::optional<bool> at_peak;  // std::nullopt without a trace.
+  // The dimension whose padding to the tile costs most, its extent, and what it is padded to.
+  MaybeInt padded_dimension, padded_from, padded_to;
+};
+
+// When a temp lies idle at the peak, in places of the entry computation's schedule.
+struct IdleSpan {
+  int64_t from = 0;  // The last that wrote or read it up to the peak.
+  int64_t to = 0;    // The next that reads it.
+  std::string reader;
+  std::string reader_op_name;
+  std::string reader_file;
+  MaybeInt reader_line;
+};
+
+// What a temp repeats, unchanged but for type and layout, and that is there as well at the peak.
+struct CopiedValue {
+  std::string instruction;  // That makes it.
+  std::string dtype;
+};
+
+// One thing that takes memory at the heap peak: an allocation of a parameter, an output or a
+// constant, or a temp that is live. Those of a memory space add up to its classes with the heap peak
+// for the temps; where there is no heap trace the temp allocations stand for it.
+struct PlanPart {
+  int64_t memory_space = 0;
+  AllocationClass allocation_class = AllocationClass::kTemp;
+  MemoryKind kind = MemoryKind::kOther;
+  int64_t bytes = 0;
+  MaybeInt allocation_index;
+  MaybeInt buffer;    // Into Plan::buffers.
+  std::string name;   // Of parameters: JAX's, as in params['w'].
+  std::string shape;  // Without layout; empty: not said.
+  std::optional<CopiedValue> copy_of;
+  std::optional<IdleSpan> idle;
+  // Temps: the free memory above it at the peak, and the instruction whose temp ends it; empty: the
+  // end of the allocation.
+  MaybeInt hole_bytes;
+  std::string hole_end;
 };
 
 struct PlanFrame {
@@ -149,6 +204,8 @@ struct Plan {
   std::vector<PlanBuffer> buffers;  // Ascending logical buffer id.
   std::vector<PlanFrame> frames;
   std::optional<PlanBlock> block;
+  MaybeInt schedule_length;        // Instructions of the entry computation's schedule.
+  std::vector<PlanPart> parts;     // By memory space, class, and as the plan has them.
   std::vector<PlanMemory> spaces;  // Ascending memory space.
   std::vector<IssueFact> issues;   // What was inconsistent; the plan is still usable.
 };

@@ -335,19 +335,38 @@ bool NameStacks::TakeDownstream(const ValueAt& value, Attribution* found) {
 
 void NameStacks::IndexUsers() {
   if (!first_user_.empty()) return;
-  std::vector<std::pair<InstructionNumber, InstructionNumber>> edges;
+  struct Edge {
+    InstructionNumber operand, user;
+    int32_t place;
+  };
+  std::vector<Edge> edges;
   for (InstructionNumber i = 0; i < instructions_.size(); ++i) {
     for (int n = 0; n < instructions_[i].operand_ids_size(); ++n) {
       const InstructionNumber operand = instructions_.Operand(i, n);
-      if (operand != IdIndex::kNone) edges.emplace_back(operand, i);
+      if (operand != IdIndex::kNone) edges.push_back({operand, i, n});
     }
   }
   first_user_.assign(instructions_.size() + 1, 0);
-  for (const auto& [operand, user] : edges) ++first_user_[operand + 1];
+  for (const Edge& edge : edges) ++first_user_[edge.operand + 1];
   for (size_t i = 1; i < first_user_.size(); ++i) first_user_[i] += first_user_[i - 1];
   users_.resize(edges.size());
+  user_operands_.resize(edges.size());
   std::vector<int32_t> next(first_user_.begin(), first_user_.end() - 1);
-  for (const auto& [operand, user] : edges) users_[next[operand]++] = user;
+  for (const Edge& edge : edges) {
+    const int32_t at = next[edge.operand]++;
+    users_[at] = edge.user;
+    user_operands_[at] = edge.place;
+  }
+}
+
+std::span<const InstructionNumber> NameStacks::UsersOf(InstructionNumber i) {
+  IndexUsers();
+  return {users_.data() + first_user_[i], users_.data() + first_user_[i + 1]};
+}
+
+std::span<const int32_t> NameStacks::OperandsOfUsers(InstructionNumber i) {
+  IndexUsers();
+  return {user_operands_.data() + first_user_[i], user_operands_.data() + first_user_[i + 1]};
 }
 
 // A line of the code that made what the value is made from, else of the code that reads it.

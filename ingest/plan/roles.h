@@ -53,6 +53,13 @@ class NameStacks {
 
   // True when the forward pass reads the value, or a copy of it.
   bool IsReadByForward(const ValueAt& value);
+  // True when something else than the backward pass reads the value, or a copy of it.
+  bool IsReadOutsideBackward(const ValueAt& value);
+
+  // Who has an instruction's result as an operand, in stored order; once for every such operand.
+  std::span<const InstructionNumber> UsersOf(InstructionNumber i);
+  // In step with UsersOf: which operand that is.
+  std::span<const int32_t> OperandsOfUsers(InstructionNumber i);
 
   // That of the buffer's value; then of the first of `sharers` (buffers that take over its memory)
   // that has one. A line may also be that of what the value is made from, then of what reads it.
@@ -84,8 +91,6 @@ class NameStacks {
   // budget left.
   template <typename Flow, typename Read>
   bool AnyReader(const ValueAt& value, const Flow& flow, const Read& read);
-  // True when something else than the backward pass reads the value, or a copy of it.
-  bool IsReadOutsideBackward(const ValueAt& value);
   bool TakeUpstream(const ValueAt& value, Attribution* found);
   bool TakeDownstream(const ValueAt& value, Attribution* found);
   bool TakeLineNearby(const ValueAt& value, Attribution* found);
@@ -114,6 +119,7 @@ class NameStacks {
   // Who reads an instruction's result, in stored order: users_[first_user_[i]..first_user_[i + 1]).
   std::vector<int32_t> first_user_;
   std::vector<InstructionNumber> users_;
+  std::vector<int32_t> user_operands_;
 };
 
 // True when the value is scratch memory of a library call: a custom call's result of bytes (s8 or

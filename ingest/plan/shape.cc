@@ -168,6 +168,25 @@ std::optional<int64_t> UnpaddedBytes(const proto::ShapeProto& shape) {
   return bits / 8 + (bits % 8 != 0);
 }
 
+std::optional<PaddedDimension> MostPadded(const proto::ShapeProto& shape) {
+  if (shape.layout().tiles_size() == 0) return std::nullopt;
+  constexpr int64_t kMax = int64_t{1} << 31;
+  const auto& tile = shape.layout().tiles(0).dimensions();
+  const auto& minor_to_major = shape.layout().minor_to_major();
+  std::optional<PaddedDimension> most;
+  for (int k = 0; k < tile.size() && k < minor_to_major.size(); ++k) {
+    const int64_t t = tile[tile.size() - 1 - k];
+    const int64_t d = minor_to_major[k];
+    if (d < 0 || d >= shape.dimensions_size()) return std::nullopt;
+    const int64_t n = shape.dimensions(static_cast<int>(d));
+    if (t <= 0 || n <= 0 || t >= kMax || n >= kMax || n % t == 0) continue;
+    const int64_t to = (n + t - 1) / t * t;
+    // to / n > most->to / most->from
+    if (!most || to * most->from > most->to * n) most = PaddedDimension{d, n, to};
+  }
+  return most;
+}
+
 std::vector<ShapeIndex> LeafIndices(const proto::ShapeProto& shape, size_t max_leaves) {
   std::vector<ShapeIndex> leaves;
   ShapeIndex prefix;

@@ -57,6 +57,15 @@ const proto::ShapeProto* SubshapeAt(const proto::ShapeProto& shape, std::span<co
 // unbounded or negative dimension) or more than an int64.
 std::optional<int64_t> UnpaddedBytes(const proto::ShapeProto& shape);
 
+// The dimension that the layout's first tile pads most, in proportion; of equal ones the minor-most.
+// std::nullopt: none is padded.
+struct PaddedDimension {
+  int64_t dimension = 0;  // As in the shape, from 0.
+  int64_t from = 0;       // Its extent.
+  int64_t to = 0;         // The next multiple of the tile's.
+};
+std::optional<PaddedDimension> MostPadded(const proto::ShapeProto& shape);
+
 // The indices of everything in `shape` that is not a tuple, in order. Stops at `max_leaves`.
 std::vector<ShapeIndex> LeafIndices(const proto::ShapeProto& shape, size_t max_leaves);
 

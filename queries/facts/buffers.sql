@@ -33,6 +33,9 @@
 --     digits
 --   score_length: S of attention scores [..., S, S]; NULL: it is none
 --   vocabulary_length: V of logits and their gradients [..., V]; NULL: it is none
+--   padded_dimension: the dimension whose padding to the tile costs most, from 0; NULL: none
+--   padded_from: its extent
+--   padded_to: what it is padded to
 CREATE VIEW buffers AS
 SELECT m.module_id * 16777216 + b.position AS buffer_id, m.module_id, b.logical_buffer_id,
   b.allocation_index, b.memory_space, b.class, b.role, rv.content AS role_via, b.bytes,
@@ -40,7 +43,7 @@ SELECT m.module_id * 16777216 + b.position AS buffer_id, m.module_id, b.logical_
   ins.content AS instruction, b.shape_index, b.opcode, op.content AS op_name,
   sf.content AS source_file, b.source_line, fn.content AS function_name, b.first_live, b.last_live,
   b.at_peak, b.frame_id, lv.content AS line_via, b.stack, b.repeat_count, b.score_length,
-  b.vocabulary_length
+  b.vocabulary_length, b.padded_dimension, b.padded_from, b.padded_to
 FROM stored_modules m
 JOIN stored_buffers b ON b.plan_id = m.plan_id
 LEFT JOIN strings rv ON rv.string_id = b.role_via_id

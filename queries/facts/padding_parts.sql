@@ -16,6 +16,9 @@
 --   count: how many
 --   bytes: bytes of all (bytes)
 --   padding_bytes: of these padding (bytes)
+--   dimension: the dimension whose padding costs most, from 0; NULL: unknown
+--   padded_from: its extent
+--   padded_to: what it is padded to
 CREATE VIEW padding_parts AS
 -- Only tiled layouts pad: of other platforms no buffer is looked at.
 WITH planned AS (
@@ -32,7 +35,10 @@ WITH planned AS (
     b.bytes AS each_bytes,
     COUNT(*) AS count,
     CAST(SUM(b.bytes) AS BIGINT) AS bytes,
-    CAST(SUM(b.bytes - b.unpadded_bytes) AS BIGINT) AS padding_bytes
+    CAST(SUM(b.bytes - b.unpadded_bytes) AS BIGINT) AS padding_bytes,
+    MAX(b.padded_dimension) AS dimension,
+    MAX(b.padded_from) AS padded_from,
+    MAX(b.padded_to) AS padded_to
   FROM modules m
   JOIN buffers b ON b.module_id = m.module_id
   WHERE m.platform = 'tpu'
@@ -60,7 +66,10 @@ parts AS (
     p.each_bytes,
     p.count,
     p.bytes,
-    p.padding_bytes
+    p.padding_bytes,
+    CAST(NULL AS BIGINT) AS dimension,
+    CAST(NULL AS BIGINT) AS padded_from,
+    CAST(NULL AS BIGINT) AS padded_to
   FROM oom_failures f
   JOIN oom_parts p ON p.oom_event_id = f.oom_event_id
   WHERE f.stage = 'compile'
@@ -84,7 +93,10 @@ parts AS (
     n.each_bytes,
     n.count,
     n.bytes,
-    n.padding_bytes
+    n.padding_bytes,
+    n.dimension,
+    n.padded_from,
+    n.padded_to
   FROM planned n
 )
 SELECT
@@ -112,5 +124,8 @@ SELECT
   a.each_bytes,
   a.count,
   a.bytes,
-  a.padding_bytes
+  a.padding_bytes,
+  a.dimension,
+  a.padded_from,
+  a.padded_to
 FROM parts a;

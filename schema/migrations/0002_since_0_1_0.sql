@@ -201,6 +201,35 @@ ALTER TABLE stored_buffers ADD COLUMN repeat_count INTEGER;
 ALTER TABLE stored_buffers ADD COLUMN score_length INTEGER;
 ALTER TABLE stored_buffers ADD COLUMN vocabulary_length INTEGER;
 
+-- What memory at the heap peak is for. Plans that were read by an earlier version have no parts.
+ALTER TABLE stored_plans ADD COLUMN schedule_length INTEGER;
+ALTER TABLE stored_buffers ADD COLUMN padded_dimension INTEGER;
+ALTER TABLE stored_buffers ADD COLUMN padded_from INTEGER;
+ALTER TABLE stored_buffers ADD COLUMN padded_to INTEGER;
+CREATE TABLE stored_plan_parts (
+  plan_id INTEGER NOT NULL REFERENCES stored_plans,
+  place INTEGER NOT NULL,
+  memory_space INTEGER NOT NULL,
+  class TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  bytes INTEGER NOT NULL,
+  allocation_index INTEGER,
+  buffer_position INTEGER,
+  name_id INTEGER REFERENCES strings,
+  shape_id INTEGER REFERENCES strings,
+  copy_of_id INTEGER REFERENCES strings,
+  copied_dtype TEXT,
+  idle_from INTEGER,
+  idle_to INTEGER,
+  reader_id INTEGER REFERENCES strings,
+  reader_op_name_id INTEGER REFERENCES strings,
+  reader_file_id INTEGER REFERENCES strings,
+  reader_line INTEGER,
+  hole_bytes INTEGER,
+  hole_end_id INTEGER REFERENCES strings,
+  PRIMARY KEY (plan_id, place)
+) STRICT, WITHOUT ROWID;
+
 -- Who says it, where several processes write into one log.
 ALTER TABLE oom_events ADD COLUMN rank_name TEXT;
 ALTER TABLE oom_events ADD COLUMN rank_count INTEGER;

@@ -31,6 +31,7 @@ const std::set<std::string> kBigTables = {"oom_buffers",
                                           "stored_host_events",
                                           "stored_module_outputs",
                                           "stored_plan_allocations",
+                                          "stored_plan_parts",
                                           "stored_start_rises",
                                           "strings"};
 

@@ -18,8 +18,8 @@ int64_t RowsOfAllTables(Database& database) {
   int64_t rows = 0;
   for (const char* table :
        {"captures", "ingest_issues", "devices", "stored_plans", "stored_module_memory",
-        "stored_plan_allocations", "stored_module_outputs", "stored_buffers", "stored_frames",
-        "stored_modules", "allocators", "stored_executions", "stored_allocations",
+        "stored_plan_allocations", "stored_module_outputs", "stored_buffers", "stored_plan_parts",
+        "stored_frames", "stored_modules", "allocators", "stored_executions", "stored_allocations",
         "stored_host_events", "strings", "run_labels"}) {
     rows += QueryInt(database, std::string("SELECT COUNT(*) FROM ") + table);
   }
@@ -43,6 +43,18 @@ TEST_F(CaptureWriterTest, WritesEveryFactBehindItsView) {
   EXPECT_EQ(
       QueryInt(database_, "SELECT buffer_id - module_id * 16777216 FROM buffers WHERE at_peak = 1"),
       1);
+  EXPECT_EQ(QueryText(database_, "SELECT name FROM plan_parts WHERE kind = 'weights'"),
+            "params['w']");
+  EXPECT_EQ(QueryText(database_,
+                      "SELECT copy_of || ' ' || copied_dtype || ' ' || reader || ' ' || hole_end "
+                      "FROM plan_parts WHERE kind = 'activations'"),
+            "p0 bf16 dot.3 dot.3");
+  EXPECT_EQ(QueryInt(database_,
+                     "SELECT 1000 * idle_from + 100 * idle_to + 10 * hole_bytes + schedule_length "
+                     "FROM plan_parts WHERE kind = 'activations'"),
+            1244);
+  EXPECT_EQ(QueryInt(database_, "SELECT padded_to - padded_from FROM buffers WHERE at_peak = 1"),
+            2);
   EXPECT_EQ(QueryText(database_, "SELECT function_name FROM frames"), "layer");
   EXPECT_EQ(
       QueryText(database_, "SELECT module_name FROM executions WHERE launched = 1 AND failed = 0"),
