@@ -1,0 +1,284 @@
+// The pool by address when a request failed: what is in use, the holes between, the request beside
+// the largest of them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "cli/page/context.h"
+#include "cli/page/heap.h"
+#include "cli/page/plot.h"
+#include "render/scale.h"
+#include "render/units.h"
+#include "render/words.h"
+#include "schema/query.h"
+
+namespace oomdb::cli::page {
+namespace {
+
+constexpr int kHeight = 64;
+constexpr size_t kMaxPieces = 2000;  // Drawn one by one; more are put together.
+constexpr size_t kMaxHoles = 16;     // Of the histogram.
+
+struct Piece {
+  int64_t address = 0, bytes = 0;
+  bool in_use = false;
+  std::string name;
+};
+
+// A range of addresses without a gap in what is known; two ranges never join.
+struct Region {
+  std::vector<Piece> pieces;
+};
+
+struct Map {
+  std::vector<Region> regions;
+  std::optional<int64_t> request, free_bytes, largest_free_bytes;
+  int64_t without_address = 0;  // In use, but nothing says where.
+  bool from_log = false;
+};
+
+// What a dump of the allocator in an error log lists, the failure's.
+std::optional<Map> FromLog(schema::Database& database, const Report& report) {
+  for (const ReportErrorLog& log : report.logs) {
+    if (!log.main) continue;
+    Map map;
+    map.from_log = true;
+    for (const ReportErrorNumber& n : log.numbers) {
+      if (n.key == "needed_bytes" || n.key == "requested_bytes") map.request = n.bytes;
+      if (n.key == "free_bytes") map.free_bytes = n.bytes;
+      if (n.key == "largest_free_bytes") map.largest_free_bytes = n.bytes;
+    }
+    std::map<std::pair<int64_t, int64_t>, Region> regions;
+    for (const schema::Record& row : schema::ReadView(
+             database, "failed_chunks", {{"capture_id", log.capture_id}}, "region, position")) {
+      regions[{row.Integer("oom_event_id"), row.Integer("region")}].pieces.push_back(
+          {row.Integer("address"), row.Integer("bytes"), row.Flag("in_use"), row.Text("op_name")});
+    }
+    for (auto& [key, region] : regions) map.regions.push_back(std::move(region));
+    if (!map.regions.empty()) return map;
+  }
+  return std::nullopt;
+}
+
+// What the allocator's events say was where when the request failed. Between the lowest and the
+// highest address that was ever given out, what nobody holds is free as far as is known.
+std::optional<Map> FromHeap(const Heap& heap) {
+  if (!heap.failure) return std::nullopt;
+  int64_t moment = 0;
+  for (const HeapExecution& e : heap.executions) {
+    if (e.execution_id == heap.failure->execution_id) moment = std::max(e.start_ns, e.end_ns - 1);
+  }
+  Map map;
+  map.request = heap.failure->bytes;
+  map.free_bytes = heap.failure->free_bytes;
+  map.largest_free_bytes = heap.failure->largest_free_bytes;
+  std::vector<const HeapAllocation*> live;
+  int64_t low = INT64_MAX, high = 0;
+  for (const HeapAllocation& a : heap.allocations) {
+    const bool lives = (!a.from_ns || *a.from_ns <= moment) && (!a.to_ns || *a.to_ns > moment);
+    if (!a.address) {
+      if (lives) map.without_address += a.bytes;
+      continue;
+    }
+    low = std::min(low, *a.address);
+    high = std::max(high, *a.address + a.bytes);
+    if (lives) live.push_back(&a);
+  }
+  if (live.empty()) return std::nullopt;
+  std::sort(live.begin(), live.end(), [](const HeapAllocation* a, const HeapAllocation* b) {
+    return *a->address < *b->address;
+  });
+  Region region;
+  int64_t at = low;
+  for (const HeapAllocation* a : live) {
+    if (*a->address > at) region.pieces.push_back({at, *a->address - at, false, ""});
+    region.pieces.push_back({*a->address, a->bytes, true, a->origin});
+    at = std::max(at, *a->address + a->bytes);
+  }
+  if (high > at) region.pieces.push_back({at, high - at, false, ""});
+  map.regions.push_back(std::move(region));
+  return map;
+}
+
+class Picture {
+ public:
+  Picture(const Context& context, Map map) : out_(context.out), map_(std::move(map)) {
+    for (const Region& region : map_.regions) {
+      for (const Piece& piece : region.pieces) {
+        whole_ += piece.bytes;
+        (piece.in_use ? used_ : holes_).push_back(&piece);
+      }
+    }
+    const auto larger = [](const Piece* a, const Piece* b) { return a->bytes > b->bytes; };
+    std::stable_sort(holes_.begin(), holes_.end(), larger);
+  }
+
+  void Write() {
+    const auto section = out_.In("section");
+    WriteHead(out_, "The pool by address, when the request failed",
+              map_.from_log ? "As the allocator printed it."
+                            : "Between the addresses that the capture saw.",
+              map_.from_log ? "read" : "measured");
+    Drawn();
+    {
+      const auto keys = out_.In("div", {{"class", "caps"}});
+      WriteKey(out_, "f-temp", "in use");
+      WriteKey(out_, "f-free", "free");
+      WriteKey(out_, "f-ghost", "the request, to scale");
+    }
+    if (map_.without_address > 0) {
+      WriteNote(out_,
+                fmt::format("{} more are in use and were allocated before the capture: nothing "
+                            "says where, so a hole may be smaller than it is drawn.",
+                            render::HumanBytes(map_.without_address)));
+    }
+    const auto two = out_.In("div", {{"class", "even"}});
+    Holes();
+    Pins();
+  }
+
+ private:
+  // The widest: the map, or the request.
+  double Share(int64_t bytes) const {
+    return static_cast<double>(bytes) /
+           static_cast<double>(std::max(whole_, map_.request.value_or(0)));
+  }
+
+  void Drawn() {
+    const auto svg = out_.In(
+        "svg", {{"height", std::to_string(kHeight + 50)},
+                {"role", "img"},
+                {"class", "map"},
+                {"aria-label",
+                 fmt::format("{} in use, {} in {}; the request: {}",
+                             render::Plural(static_cast<int64_t>(used_.size()), "piece"), "free",
+                             render::Plural(static_cast<int64_t>(holes_.size()), "hole"),
+                             render::BytesOrDash(map_.request))}});
+    int64_t x = 0;
+    const Piece* const largest = holes_.empty() ? nullptr : holes_.front();
+    for (const Region& region : map_.regions) {
+      const int64_t begin = x;
+      for (const Piece& piece : region.pieces) {
+        if (&piece == largest) largest_at_ = x;
+        x += piece.bytes;
+      }
+      out_.Leaf("rect", {{"x", render::Percent(Share(begin))},
+                         {"y", "0"},
+                         {"width", render::Percent(Share(x - begin))},
+                         {"height", std::to_string(kHeight)},
+                         {"class", "region f-free"}});
+      Used(region, begin);
+    }
+    if (!map_.request) return;
+    // Where it comes nearest to fitting.
+    const double from = std::min(Share(largest_at_), 1 - Share(*map_.request));
+    const std::string at = render::Percent(std::max(0.0, from));
+    out_.Leaf("rect", {{"x", at},
+                       {"y", std::to_string(kHeight + 6)},
+                       {"width", render::Percent(Share(*map_.request))},
+                       {"height", "18"},
+                       {"class", "ghost"}});
+    out_.Leaf(
+        "text", {{"x", at}, {"dx", "2"}, {"y", std::to_string(kHeight + 42)}, {"class", "bad"}},
+        fmt::format("asked for {} in one piece{}", render::HumanBytes(*map_.request),
+                    largest == nullptr
+                        ? ""
+                        : "; above it the largest hole, " + render::HumanBytes(largest->bytes)));
+  }
+
+  void Used(const Region& region, int64_t x) {
+    size_t drawn = 0;
+    for (const Piece& piece : region.pieces) {
+      if (piece.in_use && drawn++ < kMaxPieces) {
+        // What is narrower than a pixel is a pixel and a half.
+        const auto svg =
+            out_.In("svg", {{"x", render::Percent(Share(x))},
+                            {"width", render::Percent(std::max(Share(piece.bytes), 0.0014))},
+                            {"height", std::to_string(kHeight)}});
+        out_.Leaf("title", {}, render::HumanBytes(piece.bytes) + " " + piece.name);
+        out_.Leaf("rect", {{"width", "100%"}, {"height", "100%"}, {"class", "f-temp"}});
+      }
+      x += piece.bytes;
+    }
+  }
+
+  void Holes() {
+    const auto column = out_.In("div");
+    out_.Leaf("h3", {}, fmt::format("Holes, largest first ({})", holes_.size()));
+    const auto table = out_.In("table", {{"class", "t numbers"}});
+    const auto row_of = [&](const std::string& name, int64_t bytes, const std::string& css) {
+      const auto row = out_.In("tr");
+      out_.Leaf("td", {}, name);
+      out_.Leaf("td", {{"class", "r"}}, render::HumanBytes(bytes));
+      const auto cell = out_.In("td", {{"class", "spark long"}});
+      const auto svg = out_.In("svg", {{"height", "12"}, {"aria-hidden", "true"}});
+      const auto most = std::max(map_.request.value_or(0), holes_.empty() ? 1 : holes_[0]->bytes);
+      out_.Leaf("rect",
+                {{"y", "1"},
+                 {"height", "10"},
+                 {"width", render::Percent(static_cast<double>(bytes) / static_cast<double>(most))},
+                 {"class", css}});
+    };
+    if (map_.request) row_of("the request", *map_.request, "ghost");
+    for (size_t i = 0; i < std::min(holes_.size(), kMaxHoles); ++i)
+      row_of(std::to_string(i + 1), holes_[i]->bytes, "f-free edge");
+    if (holes_.size() > kMaxHoles) {
+      int64_t rest = 0;
+      for (size_t i = kMaxHoles; i < holes_.size(); ++i) rest += holes_[i]->bytes;
+      row_of(fmt::format("{} more", holes_.size() - kMaxHoles), rest, "f-free edge");
+    }
+    if (!map_.from_log && map_.largest_free_bytes) {
+      const auto row = out_.In("tr");
+      out_.Leaf("td", {{"colspan", "3"}, {"class", "cost"}},
+                fmt::format("The allocator itself said: {} free, the largest block {}.",
+                            render::BytesOrDash(map_.free_bytes),
+                            render::HumanBytes(*map_.largest_free_bytes)));
+    }
+  }
+
+  // What lies between the holes, equal things together.
+  void Pins() {
+    std::map<std::string, std::pair<int64_t, int64_t>> by_name;  // Bytes, count.
+    for (const Piece* piece : used_) {
+      auto& [bytes, count] = by_name[piece->name.empty() ? "unknown" : piece->name];
+      bytes += piece->bytes;
+      ++count;
+    }
+    std::vector<std::pair<std::string, std::pair<int64_t, int64_t>>> sorted(by_name.begin(),
+                                                                            by_name.end());
+    std::stable_sort(sorted.begin(), sorted.end(),
+                     [](const auto& a, const auto& b) { return a.second.first > b.second.first; });
+    const auto column = out_.In("div");
+    out_.Leaf("h3", {}, fmt::format("In use between them ({})", used_.size()));
+    const auto table = out_.In("table", {{"class", "t"}});
+    for (size_t i = 0; i < std::min(sorted.size(), kMaxHoles); ++i) {
+      const auto& [name, sum] = sorted[i];
+      const auto row = out_.In("tr");
+      out_.Leaf("td", {{"class", "r"}}, render::HumanBytes(sum.first));
+      out_.Leaf("td", {}, render::CountOf(sum.second, name));
+    }
+    if (sorted.size() > kMaxHoles)
+      WriteNote(out_, fmt::format("{} more kinds", sorted.size() - kMaxHoles));
+  }
+
+  render::Markup& out_;
+  const Map map_;
+  std::vector<const Piece*> used_, holes_;
+  int64_t whole_ = 0, largest_at_ = 0;
+};
+
+}  // namespace
+
+bool WriteAddresses(const Context& context) {
+  std::optional<Map> map = FromLog(context.database, context.report);
+  if (!map) {
+    const std::optional<Heap> heap = ReadHeap(context.database, context.report);
+    if (heap) map = FromHeap(*heap);
+  }
+  if (!map || map->regions.empty()) return false;
+  Picture(context, std::move(*map)).Write();
+  return true;
+}
+
+}  // namespace oomdb::cli::page
