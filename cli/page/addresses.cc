@@ -174,17 +174,23 @@ class Picture {
     // Where it comes nearest to fitting.
     const double from = std::min(Share(largest_at_), 1 - Share(*map_.request));
     const std::string at = render::Percent(std::max(0.0, from));
+    const bool left = from < 0.5;
+    const std::string text =
+        left ? at : render::Percent(std::max(0.0, from) + Share(*map_.request));
     out_.Leaf("rect", {{"x", at},
                        {"y", std::to_string(kHeight + 6)},
                        {"width", render::Percent(Share(*map_.request))},
                        {"height", "18"},
                        {"class", "ghost"}});
-    out_.Leaf(
-        "text", {{"x", at}, {"dx", "2"}, {"y", std::to_string(kHeight + 42)}, {"class", "bad"}},
-        fmt::format("asked for {} in one piece{}", render::HumanBytes(*map_.request),
-                    largest == nullptr
-                        ? ""
-                        : "; above it the largest hole, " + render::HumanBytes(largest->bytes)));
+    out_.Leaf("text",
+              {{"x", text},
+               {"text-anchor", left ? "start" : "end"},
+               {"y", std::to_string(kHeight + 42)},
+               {"class", "bad"}},
+              fmt::format("asked for {} in one piece{}", render::HumanBytes(*map_.request),
+                          largest == nullptr ? ""
+                                             : "; above it the largest hole, " +
+                                                   render::HumanBytes(largest->bytes)));
   }
 
   void Used(const Region& region, int64_t x) {
@@ -221,12 +227,23 @@ class Picture {
                  {"class", css}});
     };
     if (map_.request) row_of("the request", *map_.request, "ghost");
-    for (size_t i = 0; i < std::min(holes_.size(), kMaxHoles); ++i)
-      row_of(std::to_string(i + 1), holes_[i]->bytes, "f-free edge");
-    if (holes_.size() > kMaxHoles) {
-      int64_t rest = 0;
-      for (size_t i = kMaxHoles; i < holes_.size(); ++i) rest += holes_[i]->bytes;
-      row_of(fmt::format("{} more", holes_.size() - kMaxHoles), rest, "f-free edge");
+    // Equal ones together.
+    size_t rows = 0;
+    for (size_t i = 0; i < holes_.size();) {
+      size_t end = i + 1;
+      int64_t sum = holes_[i]->bytes;
+      for (; end < holes_.size() && (rows >= kMaxHoles || holes_[end]->bytes == holes_[i]->bytes);
+           ++end)
+        sum += holes_[end]->bytes;
+      const auto count = static_cast<int64_t>(end - i);
+      if (rows >= kMaxHoles) {
+        row_of(render::Plural(count, "more hole"), sum, "f-free edge");
+      } else {
+        row_of(count == 1 ? "a hole" : fmt::format("{} holes of", count), holes_[i]->bytes,
+               "f-free edge");
+      }
+      ++rows;
+      i = end;
     }
     if (!map_.from_log && map_.largest_free_bytes) {
       const auto row = out_.In("tr");
@@ -271,6 +288,7 @@ class Picture {
 }  // namespace
 
 bool WriteAddresses(const Context& context) {
+  if (!context.IsWanted("addresses")) return false;
   std::optional<Map> map = FromLog(context.database, context.report);
   if (!map) {
     const std::optional<Heap> heap = ReadHeap(context.database, context.report);

@@ -63,8 +63,10 @@ void WriteCaptures(const Context& context) {
           out.In("tr", {{"class", &c == &report.captures[report.shown] ? "shown" : ""}});
       out.Leaf("td", {}, c.name);
       out.Leaf("td", {}, KindOf(c));
-      const std::string verdict =
-          c.status != "complete" ? "truncated" : VerdictOfCapture(report, c);
+      std::string verdict = c.status != "complete" ? "truncated" : VerdictOfCapture(report, c);
+      // Another capture's finding explains what is wrong here: it is not well all the same.
+      if (c.worst_verdict.empty() && !c.worst_title.empty())
+        verdict = c.error_count > 0 ? "error" : "warning";
       out.Leaf("td",
                {{"class", c.error_count > 0   ? "no"
                           : verdict == "well" ? "yes"

@@ -3,8 +3,10 @@
 #ifndef OOMDB_CLI_PAGE_CONTEXT_H_
 #define OOMDB_CLI_PAGE_CONTEXT_H_
 
+#include <algorithm>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cli/json.h"
 #include "cli/report/model.h"
@@ -20,8 +22,14 @@ struct Context {
   const Report& report;
   const ReportVerdict& verdict;
   render::Markup& out;
-  Json& charts;  // By id: what the script needs to move in them (chart.h).
+  Json& charts;                    // By id: what the script needs to move in them (chart.h).
+  std::vector<std::string> first;  // The pictures that the verdict asks for.
   const PlanMemory* plan_memory = nullptr;  // Of the report's plan; null without a heap trace.
+
+  bool IsFirst(std::string_view picture) const { return !first.empty() && first[0] == picture; }
+  bool IsWanted(std::string_view picture) const {
+    return std::find(first.begin(), first.end(), picture) != first.end();
+  }
 };
 
 // The heading of a section: what it shows, how to read it, and how its numbers are known.
@@ -45,6 +53,7 @@ bool WriteProfileLines(const Context& context);  // Who holds the memory, by a p
 // And what is said in words.
 void WriteVerdict(const Context& context);
 void WriteOpenQuestions(const Context& context);
+void WriteWhatToDo(const Context& context);  // Of the verdict, where no picture has its remedies.
 void WriteFindings(const Context& context);
 void WriteCaptures(const Context& context);
 

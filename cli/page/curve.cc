@@ -114,7 +114,7 @@ class Curve {
     WriteStack(out, plot, chart_.places, layers);
     if (plan_.capacity_bytes && !tiny) {
       WriteLevel(out, plot, *plan_.capacity_bytes, "cap",
-                 "capacity " + render::HumanBytes(*plan_.capacity_bytes));
+                 "capacity " + render::HumanBytes(*plan_.capacity_bytes), HigherAtStart());
     }
     const double peak = chart_.places[chart_.first];
     const double y = plot.Y(plan_.peak_bytes);
@@ -139,6 +139,16 @@ class Curve {
               {"class", "s"}},
              render::Plural(static_cast<int64_t>(memory_.temps.size()), "position"));
     WriteCursor(context_, chart_, kHeight + 4);
+  }
+
+  // Where the words of a line are in the way of more.
+  bool HigherAtStart() const {
+    int64_t start = 0, end = 0;
+    for (size_t i = 0; i < chart_.at.size(); ++i) {
+      if (chart_.places[i] < 0.25) start = std::max(start, chart_.total[i]);
+      if (chart_.places[i] > 0.75) end = std::max(end, chart_.total[i]);
+    }
+    return start > end;
   }
 
   void Keys() {

@@ -10,7 +10,8 @@ namespace {
 
 constexpr double kMargin = 0.03;   // Before the first event, where the state before it is seen.
 constexpr double kCutShare = 0.2;  // Of the width, for one cut; less for several.
-constexpr size_t kMaxCuts = 4;
+constexpr size_t kMaxCuts = 2;
+constexpr size_t kFewMoments = 12;  // Cut once: cut twice, nothing is left of them.
 
 // The allocator of the shown device; else the one of the capture that had most in use.
 std::optional<schema::Record> ChooseAllocator(schema::Database& database, const Report& report) {
@@ -85,7 +86,9 @@ TimeAxis::TimeAxis(const std::vector<int64_t>& moments) {
   for (const size_t i : by_gap) {
     const int64_t gap = moments[i] - moments[i - 1];
     // Longer than all the rest, and there is a rest.
-    if (cut.size() == kMaxCuts || gap * 2 <= left || gap == left) break;
+    if (cut.size() == (moments.size() < kFewMoments ? 1 : kMaxCuts) || gap * 2 <= left ||
+        gap == left)
+      break;
     cut.insert(i);
     left -= gap;
   }

@@ -64,15 +64,16 @@ class Picture {
     return nullptr;
   }
 
-  // The moment that is listed first: the last before the failed request gives up, else the highest.
+  // The moment that is listed first: when the failed execution held most, else the highest of all.
   size_t First() const {
+    size_t begin = 0, end = layers_.moments.size();
     if (const HeapExecution* const failed = Failed()) {
-      const auto after = std::upper_bound(layers_.moments.begin(), layers_.moments.end(),
-                                          std::max(failed->start_ns, failed->end_ns - 1));
-      return static_cast<size_t>(after - layers_.moments.begin()) - 1;
+      begin = MomentOf(failed->start_ns);
+      end = std::max(begin + 1, MomentOf(failed->end_ns));
     }
-    return static_cast<size_t>(std::max_element(layers_.total.begin(), layers_.total.end()) -
-                               layers_.total.begin());
+    const auto from = layers_.total.begin() + static_cast<std::ptrdiff_t>(begin);
+    const auto to = layers_.total.begin() + static_cast<std::ptrdiff_t>(end);
+    return static_cast<size_t>(std::max_element(from, to) - layers_.total.begin());
   }
 
   void Prepare() {
@@ -103,8 +104,9 @@ class Picture {
     for (size_t i = 0; i < heap_.allocations.size(); ++i) {
       const HeapAllocation& a = heap_.allocations[i];
       const HeapLayer& layer = layers_.layers[layers_.layer_of[i]];
-      Chart::Group group{layer.css, a.origin.empty() ? layer.name : a.origin,
-                         a.to_ns ? "" : "live at the end"};
+      std::string name = a.origin.empty() ? layer.name : a.origin;
+      if (a.from_ns && !a.to_ns) name += " (kept)";
+      Chart::Group group{layer.css, std::move(name), ""};
       const auto [entry, added] = groups.emplace(group, chart_.groups.size());
       if (added) chart_.groups.push_back(std::move(group));
       chart_.live.push_back({a.bytes, a.from_ns ? static_cast<double>(*a.from_ns - origin) : 0,
@@ -138,7 +140,10 @@ class Picture {
   void Draw() {
     const int64_t highest = *std::max_element(layers_.total.begin(), layers_.total.end());
     const HeapExecution* const failed = Failed();
-    const int64_t at_failure = chart_.total[chart_.first];
+    // What was in use when it asked: the allocator's own word comes first.
+    const bool told = heap_.capacity_bytes && heap_.failure && heap_.failure->free_bytes;
+    const int64_t at_failure =
+        told ? *heap_.capacity_bytes - *heap_.failure->free_bytes : chart_.total[chart_.first];
     int64_t top = std::max(highest, failed != nullptr ? at_failure + Asked() : 0);
     if (heap_.capacity_bytes && *heap_.capacity_bytes < 3 * top)
       top = std::max(top, *heap_.capacity_bytes);

@@ -78,7 +78,8 @@ class Hosts {
               .growth = record.MaybeInteger("growth_bytes"),
               .peak = record.MaybeInteger("peak_bytes"),
               .failed = record.MaybeInteger("failed_count"),
-              .odd = record.Flag("odd")};
+              .odd = record.Flag("odd"),
+              .starts = {}};
       if (!row.device_id) continue;
       for (const schema::Record& e :
            schema::ReadView(context_.database, "executions", {{"device_id", *row.device_id}},

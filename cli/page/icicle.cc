@@ -7,6 +7,7 @@
 #include "cli/page/context.h"
 #include "cli/page/plan_memory.h"
 #include "render/scale.h"
+#include "render/terminal.h"
 #include "render/units.h"
 #include "render/words.h"
 #include "schema/query.h"
@@ -15,6 +16,7 @@ namespace oomdb::cli::page {
 namespace {
 
 constexpr int kRow = 40, kGap = 3;
+constexpr double kCharacters = 170;  // About so many stand beside one another in a wide window.
 // What is narrower than this share of the picture is drawn together, as one tile.
 constexpr double kNarrowest = 0.002;
 
@@ -102,7 +104,9 @@ class Icicle {
               {{"width", "100%"}, {"height", std::to_string(kRow)}, {"class", "cell f-" + css}});
     // Words that have no room are left to the title.
     if (Share(bytes) < 0.045) return;
-    out_.Leaf("text", {{"x", "7"}, {"y", "17"}, {"class", "t-" + css}}, name);
+    out_.Leaf(
+        "text", {{"x", "7"}, {"y", "17"}, {"class", "t-" + css}},
+        render::Truncate(render::Safe(name), static_cast<size_t>(Share(bytes) * kCharacters) - 1));
     out_.Leaf("text", {{"x", "7"}, {"y", "32"}, {"class", "s t-" + css}},
               render::HumanBytes(bytes));
   }

@@ -86,7 +86,8 @@ bool WriteLogBuffers(const Context& context) {
   render::Markup& out = context.out;
   std::vector<ReportGroup> shown = log->buffers;
   if (shown.size() > kMaxTiles) {
-    ReportGroup rest{.bytes = 0, .count = 0, .shape = "smaller ones"};
+    ReportGroup rest;
+    rest.shape = "smaller ones";
     for (size_t i = kMaxTiles - 1; i < shown.size(); ++i) {
       rest.bytes += shown[i].bytes;
       rest.count += shown[i].count;

@@ -32,6 +32,8 @@ class Need {
 
   bool Write() {
     if (!FindParts()) return false;
+    // Of another cause, the remedies are of another number.
+    if (!context_.IsFirst("need")) remedies_.clear();
     const auto section = out_.In("section");
     const bool any = !remedies_.empty();
     WriteHead(out_, any ? "What it needs, and what would make it fit" : "What it needs",
@@ -85,7 +87,8 @@ class Need {
         if (number.key == "needed_bytes") needs_ = number.bytes;
         if (number.key == "capacity_bytes") capacity_ = number.bytes;
       }
-      if (needs_ <= 0) continue;
+      // A request that is smaller than the pool is no need of a program.
+      if (needs_ <= 0 || (capacity_ && needs_ <= *capacity_)) continue;
       capacity_words_ = "error log";
       int64_t listed = 0;
       constexpr size_t kNamed = 4;
@@ -182,7 +185,7 @@ class Need {
     if (capacity_ && *capacity_ < Highest())
       Level(*capacity_, "capacity " + render::HumanBytes(*capacity_), "b");
     // Beside the other, or not at all.
-    if (MemoryShown() && (!capacity_ || *memory_ - *capacity_ > Highest() / 4))
+    if (MemoryShown() && (!capacity_ || *memory_ - *capacity_ > Highest() / 6))
       Level(*memory_, "device " + render::HumanBytes(*memory_), "s");
     Parts(22, 40);
     if (!capacity_ || needs_ <= *capacity_) return;

@@ -136,7 +136,7 @@ function remedies() {
     const left = find('both-left'), fade = find('both-fade');
     left.setAttribute('width', percent(ticked.length ? low : 0, rows[0]));
     fade.setAttribute('x', percent(ticked.length ? low : 0, rows[0]));
-    fade.setAttribute('width', percent(ticked.length ? total - low : total, rows[0]));
+    fade.setAttribute('width', percent(ticked.length ? total - low : 0, rows[0]));
     find('both-what').textContent = ticked.length
       ? ticked.map(row => row.querySelector('label b').textContent).join(' + ') : 'none ticked';
     find('both-num').textContent = !ticked.length ? '–'

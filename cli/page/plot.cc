@@ -82,11 +82,15 @@ void WriteStack(render::Markup& out, const Plot& plot, const std::vector<double>
 }
 
 void WriteLevel(render::Markup& out, const Plot& plot, int64_t bytes, const std::string& css,
-                const std::string& words) {
+                const std::string& words, bool at_end) {
   const std::string y = plot.At(bytes);
   out.Leaf("line", {{"x1", "0"}, {"x2", "100%"}, {"y1", y}, {"y2", y}, {"class", css}});
   if (words.empty()) return;
-  out.Leaf("text", {{"x", "4"}, {"y", render::Coordinate(plot.Y(bytes) - 5)}, {"class", "b halo"}},
+  out.Leaf("text",
+           {{"x", at_end ? "99.5%" : "4"},
+            {"y", render::Coordinate(plot.Y(bytes) - 5)},
+            {"text-anchor", at_end ? "end" : "start"},
+            {"class", "b halo"}},
            words);
 }
 

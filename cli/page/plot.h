@@ -34,9 +34,9 @@ void WriteGrid(render::Markup& out, const Plot& plot, size_t most);
 void WriteStack(render::Markup& out, const Plot& plot, const std::vector<double>& places,
                 const std::vector<Layer>& layers);
 
-// A line over the whole width at a size, with its words above.
+// A line over the whole width at a size, with its words above, at its start or its end.
 void WriteLevel(render::Markup& out, const Plot& plot, int64_t bytes, const std::string& css,
-                const std::string& words);
+                const std::string& words, bool at_end = false);
 
 // The pattern that hatches what is missing or wasted; `id` is unique in the page.
 void WriteHatch(render::Markup& out, const std::string& id, const std::string& css);

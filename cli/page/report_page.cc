@@ -16,23 +16,50 @@ namespace {
 using Write = bool (*)(const Context&);
 
 struct Picture {
-  std::string_view name;  // As in verdict_kinds.picture.
+  std::string_view name;  // As in verdict_kinds.pictures.
   Write write;
 };
 
 // In the order in which they stand where the verdict asks for none of them. A log's buffers explain
 // its numbers.
-constexpr Picture kPictures[] = {{"need", WriteNeed},           {"log buffers", WriteLogBuffers},
-                                 {"hosts", WriteHosts},         {"heap", WriteHeap},
-                                 {"curve", WriteCurve},         {"icicle", WriteIcicle},
-                                 {"addresses", WriteAddresses}, {"log", WriteLogNumbers},
-                                 {"profile", WriteProfileLines}};
+constexpr Picture kPictures[] = {
+    {"need", WriteNeed},      {"log buffers", WriteLogBuffers}, {"hosts", WriteHosts},
+    {"curve", WriteCurve},    {"icicle", WriteIcicle},          {"heap", WriteHeap},
+    {"log", WriteLogNumbers}, {"addresses", WriteAddresses},    {"profile", WriteProfileLines}};
 
-std::string PictureOf(schema::Database& database, const std::string& verdict) {
+// Those that the verdict asks for, in its order.
+std::vector<std::string> PicturesOf(schema::Database& database, const std::string& verdict) {
+  std::vector<std::string> pictures;
   for (const schema::Record& row :
-       schema::ReadView(database, "verdict_kinds", {{"verdict", verdict}}))
-    return row.Text("picture");
-  return "";
+       schema::ReadView(database, "verdict_kinds", {{"verdict", verdict}})) {
+    const std::string list = row.Text("pictures");
+    for (size_t begin = 0; begin < list.size();) {
+      const size_t end = std::min(list.find(", ", begin), list.size());
+      pictures.push_back(list.substr(begin, end - begin));
+      begin = end + 2;
+    }
+  }
+  return pictures;
+}
+
+// First those that are asked for, then all others, each once; what to do stands after the first.
+void WritePictures(const Context& context) {
+  std::vector<Picture> order;
+  for (const std::string& name : context.first) {
+    for (const Picture& picture : kPictures) {
+      if (picture.name == name) order.push_back(picture);
+    }
+  }
+  for (const Picture& picture : kPictures) {
+    if (!context.IsWanted(picture.name)) order.push_back(picture);
+  }
+  bool any = false;
+  for (const Picture& picture : order) {
+    if (!picture.write(context) || any) continue;
+    any = true;
+    WriteWhatToDo(context);
+  }
+  if (!any) WriteWhatToDo(context);
 }
 
 // The text report in a box; its line ends are kept.
@@ -63,17 +90,18 @@ std::string ReportHtml(schema::Database& database, const Report& report, const R
   if (report.plan) memory = ReadPlanMemory(database, *report.plan);
   render::Markup head, main;
   const auto context = [&](render::Markup& out) {
-    return Context{database, report, verdict, out, charts, memory ? &*memory : nullptr};
+    return Context{database,
+                   report,
+                   verdict,
+                   out,
+                   charts,
+                   PicturesOf(database, verdict.words),
+                   memory ? &*memory : nullptr};
   };
   WriteVerdict(context(head));
   const Context in_main = context(main);
   WriteOpenQuestions(in_main);
-  const std::string first = PictureOf(database, verdict.words);
-  for (const bool wanted : {true, false}) {
-    for (const Picture& picture : kPictures) {
-      if ((picture.name == first) == wanted) picture.write(in_main);
-    }
-  }
+  WritePictures(in_main);
   WriteCaptures(in_main);
   WriteFindings(in_main);
   WriteText(in_main, style);

@@ -17,6 +17,18 @@ std::string ForPeople(const std::string& text) {
   return render::ShortPaths(render::HumanizeSentence(render::Safe(text)));
 }
 
+// A size is not broken between its number and its unit.
+std::string Unbroken(const std::string& text) {
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const std::string_view rest = std::string_view(text).substr(i);
+    const bool unit = text[i] == ' ' && i > 0 && text[i - 1] >= '0' && text[i - 1] <= '9' &&
+                      (rest.starts_with(" B ") || (rest.size() > 3 && rest.substr(2, 2) == "iB"));
+    out += unit ? "\u00a0" : std::string(1, text[i]);
+  }
+  return out;
+}
+
 void WriteRemedy(render::Markup& out, const ReportRemedy& remedy) {
   const auto item = out.In("li");
   out.Leaf("span", {}, ForPeople(remedy.fix));
@@ -55,6 +67,9 @@ void WriteItems(render::Markup& out, const ReportFinding& finding) {
   }
 }
 
+// Beside the need, remedies are rows of its picture.
+bool RemediesAreDrawn(const Context& context) { return context.IsFirst("need"); }
+
 class Findings {
  public:
   explicit Findings(const Context& context) : context_(context), out_(context.out) {}
@@ -64,7 +79,7 @@ class Findings {
     if (findings.empty() && context_.report.quiet.empty()) return;
     const auto section = out_.In("section");
     WriteHead(
-        out_, "Findings and what to do",
+        out_, "Findings",
         findings.empty() ? "" : render::Plural(static_cast<int64_t>(findings.size()), "finding"),
         "");
     std::set<std::string> told;
@@ -94,7 +109,18 @@ class Findings {
     }
     if (!f.is_explained || f.is_symptom) {
       if (!f.detail_text.empty()) out_.Leaf("p", {}, render::ShortPaths(f.detail_text));
-      WriteItems(out_, f);
+      if (f.items.size() > 1 && &f != context_.verdict.finding) {
+        const auto details = out_.In("details");
+        out_.Leaf("summary", {},
+                  "Evidence: " + render::Plural(static_cast<int64_t>(f.items.size()), "item"));
+        WriteItems(out_, f);
+      }
+    }
+    // Those of the verdict stand above.
+    if (&f == context_.verdict.finding) {
+      for (const ReportRemedy& remedy : f.remedies) {
+        if (!RemediesAreDrawn(context_) || remedy.needs_bytes) told->insert(remedy.fix);
+      }
     }
     std::vector<const ReportRemedy*> fresh;  // A remedy stands once, where it first helps.
     for (const ReportRemedy& remedy : f.remedies) {
@@ -150,7 +176,7 @@ void WriteVerdict(const Context& context) {
   }
   {
     const auto h1 = out.In("h1", {{"id", "sentence"}});
-    out.Text(verdict.sentence);
+    out.Text(Unbroken(verdict.sentence));
   }
   if (finding != nullptr && !finding->detail_text.empty()) {
     out.Leaf("p", {{"class", "lede"}},
@@ -166,15 +192,35 @@ void WriteOpenQuestions(const Context& context) {
   if (verdict.unknown.empty()) return;
   render::Markup& out = context.out;
   const auto card = out.In("section", {{"class", "card"}});
-  WriteHead(out, "What this can't tell", "", "");
+  WriteHead(out, verdict.finding == nullptr ? "I can't tell" : "What else I can't tell", "", "");
   {
     const auto list = out.In("ul");
-    for (const std::string& unknown : verdict.unknown) out.Leaf("li", {}, unknown);
+    for (const std::string& unknown : verdict.unknown)
+      out.Leaf("li", {}, "Can't tell " + unknown + ".");
   }
   if (verdict.tell.empty()) return;
   out.Leaf("h3", {}, "To know, give it");
   const auto list = out.In("ul");
   for (const std::string& tell : verdict.tell) out.Leaf("li", {}, tell);
+}
+
+void WriteWhatToDo(const Context& context) {
+  const ReportFinding* const finding = context.verdict.finding;
+  if (finding == nullptr || finding->remedies.empty() || RemediesAreDrawn(context)) return;
+  render::Markup& out = context.out;
+  const auto section = out.In("section");
+  const bool both = finding->items.size() > 1;
+  const auto columns = out.In("div", {{"class", both ? "even" : ""}});
+  {
+    const auto column = out.In("div");
+    WriteHead(out, "What to do", "", "inferred");
+    const auto list = out.In("ol", {{"class", "do"}});
+    for (const ReportRemedy& remedy : finding->remedies) WriteRemedy(out, remedy);
+  }
+  if (!both) return;
+  const auto column = out.In("div");
+  WriteHead(out, "Evidence", "", finding->evidence);
+  WriteItems(out, *finding);
 }
 
 void WriteFindings(const Context& context) { Findings(context).Write(); }
