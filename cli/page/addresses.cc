@@ -61,18 +61,22 @@ std::optional<Map> FromLog(schema::Database& database, const Report& report) {
   return std::nullopt;
 }
 
-// What the allocator's events say was where when the request failed. Between the lowest and the
+// What the allocator's events say was where when the request failed; at their end, where no
+// execution is known to have failed. Between the lowest and the
 // highest address that was ever given out, what nobody holds is free as far as is known.
 std::optional<Map> FromHeap(const Heap& heap) {
-  if (!heap.failure) return std::nullopt;
-  int64_t moment = 0;
-  for (const HeapExecution& e : heap.executions) {
-    if (e.execution_id == heap.failure->execution_id) moment = std::max(e.start_ns, e.end_ns - 1);
-  }
   Map map;
-  map.request = heap.failure->bytes;
-  map.free_bytes = heap.failure->free_bytes;
-  map.largest_free_bytes = heap.failure->largest_free_bytes;
+  int64_t moment = 0;
+  for (const HeapAllocation& a : heap.allocations)
+    moment = std::max({moment, a.from_ns.value_or(0), a.to_ns.value_or(0)});
+  if (heap.failure) {
+    for (const HeapExecution& e : heap.executions) {
+      if (e.execution_id == heap.failure->execution_id) moment = std::max(e.start_ns, e.end_ns - 1);
+    }
+    map.request = heap.failure->bytes;
+    map.free_bytes = heap.failure->free_bytes;
+    map.largest_free_bytes = heap.failure->largest_free_bytes;
+  }
   std::vector<const HeapAllocation*> live;
   int64_t low = INT64_MAX, high = 0;
   for (const HeapAllocation& a : heap.allocations) {
@@ -116,7 +120,9 @@ class Picture {
 
   void Write() {
     const auto section = out_.In("section");
-    WriteHead(out_, "The pool by address, when the request failed",
+    WriteHead(out_,
+              map_.request ? "The pool by address, when the request failed"
+                           : "The pool by address, at the end",
               map_.from_log ? "As the allocator printed it."
                             : "Between the addresses that the capture saw.",
               map_.from_log ? "read" : "measured");
@@ -125,7 +131,7 @@ class Picture {
       const auto keys = out_.In("div", {{"class", "caps"}});
       WriteKey(out_, "f-temp", "in use");
       WriteKey(out_, "f-free", "free");
-      WriteKey(out_, "f-ghost", "the request, to scale");
+      if (map_.request) WriteKey(out_, "f-ghost", "the request, to scale");
     }
     if (map_.without_address > 0) {
       WriteNote(out_,

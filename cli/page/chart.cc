@@ -6,6 +6,7 @@
 #include <map>
 
 #include "render/scale.h"
+#include "render/terminal.h"
 #include "render/units.h"
 #include "render/words.h"
 
@@ -13,6 +14,7 @@ namespace oomdb::cli::page {
 namespace {
 
 constexpr size_t kMaxLive = 4000;  // About 100 kB.
+constexpr size_t kMaxWords = 120;  // Columns of a name.
 constexpr size_t kListed = 10;     // As many as page.js lists.
 
 struct Sum {
@@ -23,10 +25,23 @@ struct Sum {
 }  // namespace
 
 void KeepLargest(Chart* chart) {
-  if (chart->live.size() <= kMaxLive) return;
-  std::stable_sort(chart->live.begin(), chart->live.end(),
-                   [](const Chart::Live& a, const Chart::Live& b) { return a.bytes > b.bytes; });
-  chart->live.resize(kMaxLive);
+  if (chart->live.size() > kMaxLive) {
+    std::stable_sort(chart->live.begin(), chart->live.end(),
+                     [](const Chart::Live& a, const Chart::Live& b) { return a.bytes > b.bytes; });
+    chart->live.resize(kMaxLive);
+  }
+  std::map<size_t, size_t> kept;
+  std::vector<Chart::Group> groups;
+  for (Chart::Live& live : chart->live) {
+    const auto [entry, added] = kept.emplace(live.group, groups.size());
+    if (added) groups.push_back(std::move(chart->groups[live.group]));
+    live.group = entry->second;
+  }
+  for (Chart::Group& group : groups) {
+    group.name = render::Truncate(render::Safe(group.name), kMaxWords);
+    group.what = render::Truncate(render::Safe(group.what), kMaxWords);
+  }
+  chart->groups = std::move(groups);
 }
 
 void WriteCursor(const Context& context, const Chart& chart, double height) {
@@ -38,7 +53,7 @@ void WriteCursor(const Context& context, const Chart& chart, double height) {
 
 void WriteLive(const Context& context, const Chart& chart) {
   render::Markup& out = context.out;
-  const double at = chart.at[chart.first];
+  const int64_t at = chart.at[chart.first];
   std::map<size_t, Sum> sums;
   int64_t listed = 0;
   for (const Chart::Live& live : chart.live) {
@@ -95,7 +110,7 @@ void WriteLive(const Context& context, const Chart& chart) {
   json["say"] = chart.say;
   json["live"] = std::move(live);
   json["groups"] = List(chart.groups, [](const Chart::Group& g) {
-    return Json::array({g.css, render::Safe(g.name), render::Safe(g.what)});
+    return Json::array({g.css, g.name, g.what});
   });
   json["first"] = chart.first;
   json["listed"] = kListed;

@@ -16,7 +16,7 @@ struct Chart {
   // What is live while from <= at < to.
   struct Live {
     int64_t bytes = 0;
-    double from = 0, to = 0;
+    int64_t from = 0, to = 0;
     size_t group = 0;
   };
   // What is listed as one line.
@@ -31,7 +31,7 @@ struct Chart {
 
   std::string id;                // Of its element.
   std::string name;              // For who can't see it: what one moves along.
-  std::vector<double> at;        // Of every point, ascending.
+  std::vector<int64_t> at;       // Of every point, ascending.
   std::vector<double> places;    // The same as drawn, 0 to 1.
   std::vector<int64_t> total;    // Live bytes at every point, exact.
   std::vector<std::string> say;  // What a point is called.
@@ -41,7 +41,8 @@ struct Chart {
   std::string first_name;  // "peak"
 };
 
-// Keeps what fits a page: the largest things that are live, so that the rest is what matters least.
+// Keeps what fits a page: the largest things that are live, so that the rest is what matters least,
+// and their groups.
 void KeepLargest(Chart* chart);
 // The attributes of the element in which one moves; its cursor, to be written last in it.
 void WriteCursor(const Context& context, const Chart& chart, double height);

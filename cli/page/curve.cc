@@ -57,7 +57,7 @@ class Curve {
     const auto end = static_cast<double>(memory_.temps.size());
     for (const size_t p : drawn) {
       if (p == memory_.peak) chart_.first = chart_.at.size();
-      chart_.at.push_back(static_cast<double>(p));
+      chart_.at.push_back(static_cast<int64_t>(p));
       chart_.places.push_back(static_cast<double>(p) / end);
       chart_.total.push_back(memory_.temps[p] + base_);
       chart_.say.push_back(p == memory_.peak
@@ -73,21 +73,22 @@ class Curve {
     };
     for (const PlanStretch& s : memory_.stretches) {
       const PlanBuffer& b = memory_.buffers[s.buffer];
-      chart_.live.push_back({s.bytes, static_cast<double>(s.from), static_cast<double>(s.to),
+      chart_.live.push_back({s.bytes, s.from, s.to,
                              group_of({"f-" + std::string(kRoles[b.role]), b.shape, b.What()})});
     }
-    KeepLargest(&chart_);
+    const auto always = static_cast<int64_t>(memory_.temps.size()) + 1;
     for (const ReportGroup& g : plan_.groups) {
       if (g.role != "parameter" && g.role != "output" && g.role != "constant") continue;
       const size_t group = group_of({"f-parameter", g.shape, g.role});
       // One entry a buffer, as the table counts them; few are enough.
       if (g.count <= 500) {
         for (int64_t i = 0; i < g.count; ++i)
-          chart_.live.push_back({g.bytes / g.count, 0, end + 1, group});
+          chart_.live.push_back({g.bytes / g.count, 0, always, group});
       } else {
-        chart_.live.push_back({g.bytes, 0, end + 1, group});
+        chart_.live.push_back({g.bytes, 0, always, group});
       }
     }
+    KeepLargest(&chart_);
   }
 
   void Picture() {

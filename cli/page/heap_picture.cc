@@ -92,14 +92,14 @@ class Picture {
     const int64_t origin = layers_.moments.front();
     for (const size_t i : drawn) {
       if (i == first) chart_.first = chart_.at.size();
-      chart_.at.push_back(static_cast<double>(layers_.moments[i] - origin));
+      chart_.at.push_back(layers_.moments[i] - origin);
       chart_.places.push_back(places[i]);
       chart_.total.push_back(layers_.total[i]);
       chart_.say.push_back(Say(layers_.moments[i], i == 0));
       for (size_t l = 0; l < drawn_.size(); ++l)
         drawn_[l].bytes.push_back(layers_.layers[l].bytes[i]);
     }
-    const auto end = static_cast<double>(layers_.moments.back() - origin + 1);
+    const int64_t end = layers_.moments.back() - origin + 1;
     std::map<Chart::Group, size_t> groups;
     for (size_t i = 0; i < heap_.allocations.size(); ++i) {
       const HeapAllocation& a = heap_.allocations[i];
@@ -109,9 +109,8 @@ class Picture {
       Chart::Group group{layer.css, std::move(name), ""};
       const auto [entry, added] = groups.emplace(group, chart_.groups.size());
       if (added) chart_.groups.push_back(std::move(group));
-      chart_.live.push_back({a.bytes, a.from_ns ? static_cast<double>(*a.from_ns - origin) : 0,
-                             a.to_ns ? static_cast<double>(*a.to_ns - origin) : end,
-                             entry->second});
+      chart_.live.push_back({a.bytes, a.from_ns ? *a.from_ns - origin : 0,
+                             a.to_ns ? *a.to_ns - origin : end, entry->second});
     }
     KeepLargest(&chart_);
   }
@@ -175,9 +174,9 @@ class Picture {
     Executions();
     for (const TimeAxis::Cut& cut : axis_.cuts()) {
       out_.Leaf("text",
-                {{"x", render::Percent(cut.place)},
+                {{"x", render::Percent(cut.place > 0.8 ? 1 : cut.place)},
                  {"y", render::Coordinate(kHeight + 48)},
-                 {"text-anchor", "middle"},
+                 {"text-anchor", cut.place > 0.8 ? "end" : "middle"},
                  {"class", "s"}},
                 fmt::format("// {} not to scale //", render::HumanNanoseconds(cut.long_ns)));
     }
@@ -195,13 +194,13 @@ class Picture {
       const bool still = std::all_of(bytes.begin() + static_cast<std::ptrdiff_t>(quiet),
                                      bytes.end(), [&](int64_t b) { return b == last; });
       const double height = plot.Y(low) - plot.Y(low + last);
-      if (still && height >= 13) {
+      if (still && height >= 15) {
         const std::string css = drawn_[l].css.substr(2);
         out_.Leaf("text",
                   {{"x", "99%"},
                    {"y", render::Coordinate(plot.Y(low) - height / 2 + 4)},
                    {"text-anchor", "end"},
-                   {"class", "s t-" + css}},
+                   {"class", "s roomy t-" + css}},
                   render::HumanBytes(last) + " " + layers_.layers[l].name);
       }
       low += last;
@@ -305,7 +304,7 @@ class Picture {
                   {{"x", "50%"},
                    {"y", "13"},
                    {"text-anchor", "middle"},
-                   {"class", e.failed ? "s bad" : "s"}},
+                   {"class", e.failed ? "s bad roomy" : "s"}},
                   words);
       }
     }

@@ -104,10 +104,11 @@ class Icicle {
               {{"width", "100%"}, {"height", std::to_string(kRow)}, {"class", "cell f-" + css}});
     // Words that have no room are left to the title.
     if (Share(bytes) < 0.045) return;
+    const std::string where = (Share(bytes) < 0.16 ? "roomy t-" : "t-") + css;
     out_.Leaf(
-        "text", {{"x", "7"}, {"y", "17"}, {"class", "t-" + css}},
+        "text", {{"x", "7"}, {"y", "17"}, {"class", where}},
         render::Truncate(render::Safe(name), static_cast<size_t>(Share(bytes) * kCharacters) - 1));
-    out_.Leaf("text", {{"x", "7"}, {"y", "32"}, {"class", "s t-" + css}},
+    out_.Leaf("text", {{"x", "7"}, {"y", "32"}, {"class", "s " + where}},
               render::HumanBytes(bytes));
   }
 

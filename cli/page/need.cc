@@ -186,7 +186,7 @@ class Need {
       Level(*capacity_, "capacity " + render::HumanBytes(*capacity_), "b");
     // Beside the other, or not at all.
     if (MemoryShown() && (!capacity_ || *memory_ - *capacity_ > Highest() / 6))
-      Level(*memory_, "device " + render::HumanBytes(*memory_), "s");
+      Level(*memory_, "device " + render::HumanBytes(*memory_), "s roomy");
     Parts(22, 40);
     if (!capacity_ || needs_ <= *capacity_) return;
     const std::string width = X(needs_ - *capacity_);

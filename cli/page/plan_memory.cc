@@ -87,7 +87,8 @@ std::string PlanBuffer::Place() const {
 
 std::string PlanBuffer::What() const {
   std::string what = Place();
-  const std::string op = render::ShortOp(op_name);
+  constexpr size_t kOp = 44;  // Columns; its end says most.
+  const std::string op = render::TruncateFront(render::Safe(render::ShortOp(op_name)), kOp);
   if (!op.empty()) what += (what.empty() ? "" : " · ") + op;
   what += (what.empty() ? "" : ", ") + std::string(kRoles[role]);
   return instruction.find(".remat") == std::string::npos ? what : what + ", remat";
