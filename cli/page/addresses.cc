@@ -5,13 +5,12 @@
 #include <algorithm>
 #include <map>
 
+#include "cli/page/address_map.h"
 #include "cli/page/context.h"
-#include "cli/page/heap.h"
 #include "cli/page/plot.h"
 #include "render/scale.h"
 #include "render/units.h"
 #include "render/words.h"
-#include "schema/query.h"
 
 namespace oomdb::cli::page {
 namespace {
@@ -20,101 +19,18 @@ constexpr int kHeight = 64;
 constexpr size_t kMaxPieces = 2000;  // Drawn one by one; more are put together.
 constexpr size_t kMaxHoles = 16;     // Of the histogram.
 
-struct Piece {
-  int64_t address = 0, bytes = 0;
-  bool in_use = false;
-  std::string name;
-};
-
-// A range of addresses without a gap in what is known; two ranges never join.
-struct Region {
-  std::vector<Piece> pieces;
-};
-
-struct Map {
-  std::vector<Region> regions;
-  std::optional<int64_t> request, free_bytes, largest_free_bytes;
-  int64_t without_address = 0;  // In use, but nothing says where.
-  bool from_log = false;
-};
-
-// What a dump of the allocator in an error log lists, the failure's.
-std::optional<Map> FromLog(schema::Database& database, const Report& report) {
-  for (const ReportErrorLog& log : report.logs) {
-    if (!log.main) continue;
-    Map map;
-    map.from_log = true;
-    for (const ReportErrorNumber& n : log.numbers) {
-      if (n.key == "needed_bytes" || n.key == "requested_bytes") map.request = n.bytes;
-      if (n.key == "free_bytes") map.free_bytes = n.bytes;
-      if (n.key == "largest_free_bytes") map.largest_free_bytes = n.bytes;
-    }
-    std::map<std::pair<int64_t, int64_t>, Region> regions;
-    for (const schema::Record& row : schema::ReadView(
-             database, "failed_chunks", {{"capture_id", log.capture_id}}, "region, position")) {
-      regions[{row.Integer("oom_event_id"), row.Integer("region")}].pieces.push_back(
-          {row.Integer("address"), row.Integer("bytes"), row.Flag("in_use"), row.Text("op_name")});
-    }
-    for (auto& [key, region] : regions) map.regions.push_back(std::move(region));
-    if (!map.regions.empty()) return map;
-  }
-  return std::nullopt;
-}
-
-// What the allocator's events say was where when the request failed; at their end, where no
-// execution is known to have failed. Between the lowest and the
-// highest address that was ever given out, what nobody holds is free as far as is known.
-std::optional<Map> FromHeap(const Heap& heap) {
-  Map map;
-  int64_t moment = 0;
-  for (const HeapAllocation& a : heap.allocations)
-    moment = std::max({moment, a.from_ns.value_or(0), a.to_ns.value_or(0)});
-  if (heap.failure) {
-    for (const HeapExecution& e : heap.executions) {
-      if (e.execution_id == heap.failure->execution_id) moment = std::max(e.start_ns, e.end_ns - 1);
-    }
-    map.request = heap.failure->bytes;
-    map.free_bytes = heap.failure->free_bytes;
-    map.largest_free_bytes = heap.failure->largest_free_bytes;
-  }
-  std::vector<const HeapAllocation*> live;
-  int64_t low = INT64_MAX, high = 0;
-  for (const HeapAllocation& a : heap.allocations) {
-    const bool lives = (!a.from_ns || *a.from_ns <= moment) && (!a.to_ns || *a.to_ns > moment);
-    if (!a.address) {
-      if (lives) map.without_address += a.bytes;
-      continue;
-    }
-    low = std::min(low, *a.address);
-    high = std::max(high, *a.address + a.bytes);
-    if (lives) live.push_back(&a);
-  }
-  if (live.empty()) return std::nullopt;
-  std::sort(live.begin(), live.end(), [](const HeapAllocation* a, const HeapAllocation* b) {
-    return *a->address < *b->address;
-  });
-  Region region;
-  int64_t at = low;
-  for (const HeapAllocation* a : live) {
-    if (*a->address > at) region.pieces.push_back({at, *a->address - at, false, ""});
-    region.pieces.push_back({*a->address, a->bytes, true, a->origin});
-    at = std::max(at, *a->address + a->bytes);
-  }
-  if (high > at) region.pieces.push_back({at, high - at, false, ""});
-  map.regions.push_back(std::move(region));
-  return map;
-}
-
 class Picture {
  public:
-  Picture(const Context& context, Map map) : out_(context.out), map_(std::move(map)) {
-    for (const Region& region : map_.regions) {
-      for (const Piece& piece : region.pieces) {
+  Picture(const Context& context, AddressMap map) : out_(context.out), map_(std::move(map)) {
+    for (const AddressRegion& region : map_.regions) {
+      for (const AddressPiece& piece : region.pieces) {
         whole_ += piece.bytes;
         (piece.in_use ? used_ : holes_).push_back(&piece);
       }
     }
-    const auto larger = [](const Piece* a, const Piece* b) { return a->bytes > b->bytes; };
+    const auto larger = [](const AddressPiece* a, const AddressPiece* b) {
+      return a->bytes > b->bytes;
+    };
     std::stable_sort(holes_.begin(), holes_.end(), larger);
   }
 
@@ -162,10 +78,10 @@ class Picture {
                              render::Plural(static_cast<int64_t>(holes_.size()), "hole"),
                              render::BytesOrDash(map_.request))}});
     int64_t x = 0;
-    const Piece* const largest = holes_.empty() ? nullptr : holes_.front();
-    for (const Region& region : map_.regions) {
+    const AddressPiece* const largest = holes_.empty() ? nullptr : holes_.front();
+    for (const AddressRegion& region : map_.regions) {
       const int64_t begin = x;
-      for (const Piece& piece : region.pieces) {
+      for (const AddressPiece& piece : region.pieces) {
         if (&piece == largest) largest_at_ = x;
         x += piece.bytes;
       }
@@ -199,9 +115,9 @@ class Picture {
                                                    render::HumanBytes(largest->bytes)));
   }
 
-  void Used(const Region& region, int64_t x) {
+  void Used(const AddressRegion& region, int64_t x) {
     size_t drawn = 0;
-    for (const Piece& piece : region.pieces) {
+    for (const AddressPiece& piece : region.pieces) {
       if (piece.in_use && drawn++ < kMaxPieces) {
         // What is narrower than a pixel is a pixel and a half.
         const auto svg =
@@ -263,7 +179,7 @@ class Picture {
   // What lies between the holes, equal things together.
   void Pins() {
     std::map<std::string, std::pair<int64_t, int64_t>> by_name;  // Bytes, count.
-    for (const Piece* piece : used_) {
+    for (const AddressPiece* piece : used_) {
       auto& [bytes, count] = by_name[piece->name.empty() ? "unknown" : piece->name];
       bytes += piece->bytes;
       ++count;
@@ -286,8 +202,8 @@ class Picture {
   }
 
   render::Markup& out_;
-  const Map map_;
-  std::vector<const Piece*> used_, holes_;
+  const AddressMap map_;
+  std::vector<const AddressPiece*> used_, holes_;
   int64_t whole_ = 0, largest_at_ = 0;
 };
 
@@ -295,11 +211,7 @@ class Picture {
 
 bool WriteAddresses(const Context& context) {
   if (!context.IsWanted("addresses")) return false;
-  std::optional<Map> map = FromLog(context.database, context.report);
-  if (!map) {
-    const std::optional<Heap> heap = ReadHeap(context.database, context.report);
-    if (heap) map = FromHeap(*heap);
-  }
+  std::optional<AddressMap> map = ReadAddressMap(context.database, context.report);
   if (!map || map->regions.empty()) return false;
   Picture(context, std::move(*map)).Write();
   return true;

@@ -2,11 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 
 #include "cli/page/chart.h"
 #include "cli/page/heap.h"
-#include "cli/page/heap_layers.h"
+#include "cli/page/heap_chart.h"
 #include "cli/page/plot.h"
 #include "render/scale.h"
 #include "render/units.h"
@@ -16,7 +15,6 @@ namespace oomdb::cli::page {
 namespace {
 
 constexpr double kHeight = 320;
-constexpr size_t kBuckets = 300;
 constexpr size_t kTicks = 5;
 constexpr size_t kMaxStarts = 80;       // Circles; more are a line.
 constexpr size_t kMaxNumbered = 32;     // Executions with their numbers.
@@ -28,11 +26,13 @@ class Picture {
       : context_(context),
         out_(context.out),
         heap_(heap),
-        layers_(LayersOf(heap, ExtraMoments())),
-        axis_(layers_.moments) {}
+        made_(ChartOf(heap)),
+        layers_(made_.layers),
+        axis_(made_.axis),
+        chart_(made_.chart),
+        drawn_(made_.drawn) {}
 
   void Write() {
-    Prepare();
     const auto section = out_.In("section");
     WriteHead(out_, "In use over time: " + heap_.allocator,
               "Click, or use ← → and P: what lives then is listed.", "measured · origins inferred");
@@ -47,98 +47,11 @@ class Picture {
   }
 
  private:
-  std::vector<int64_t> ExtraMoments() const {
-    std::vector<int64_t> moments;
-    for (const HeapExecution& e : heap_.executions) {
-      moments.push_back(e.start_ns);
-      if (e.failed && e.end_ns > e.start_ns) moments.push_back(e.end_ns);
-    }
-    return moments;
-  }
-
-  const HeapExecution* Failed() const {
-    if (!heap_.failure) return nullptr;
-    for (const HeapExecution& e : heap_.executions) {
-      if (e.execution_id == heap_.failure->execution_id) return &e;
-    }
-    return nullptr;
-  }
-
-  // The moment that is listed first: when the failed execution held most, else the highest of all.
-  size_t First() const {
-    size_t begin = 0, end = layers_.moments.size();
-    if (const HeapExecution* const failed = Failed()) {
-      begin = MomentOf(failed->start_ns);
-      end = std::max(begin + 1, MomentOf(failed->end_ns));
-    }
-    const auto from = layers_.total.begin() + static_cast<std::ptrdiff_t>(begin);
-    const auto to = layers_.total.begin() + static_cast<std::ptrdiff_t>(end);
-    return static_cast<size_t>(std::max_element(from, to) - layers_.total.begin());
-  }
-
-  void Prepare() {
-    const size_t first = First();
-    std::vector<double> places;
-    for (const int64_t moment : layers_.moments) places.push_back(axis_.Place(moment));
-    places.front() = 0;
-    std::vector<size_t> keep{first};
-    if (heap_.executions.size() <= kMaxExecutions) {
-      for (const HeapExecution& e : heap_.executions) keep.push_back(MomentOf(e.start_ns));
-    }
-    const std::vector<size_t> drawn = render::PointsToDraw(places, layers_.total, kBuckets, keep);
-    for (const HeapLayer& layer : layers_.layers) drawn_.push_back({layer.css, {}});
-    chart_.id = "heap";
-    chart_.name = "Time";
-    const int64_t origin = layers_.moments.front();
-    for (const size_t i : drawn) {
-      if (i == first) chart_.first = chart_.at.size();
-      chart_.at.push_back(layers_.moments[i] - origin);
-      chart_.places.push_back(places[i]);
-      chart_.total.push_back(layers_.total[i]);
-      chart_.say.push_back(Say(layers_.moments[i], i == 0));
-      for (size_t l = 0; l < drawn_.size(); ++l)
-        drawn_[l].bytes.push_back(layers_.layers[l].bytes[i]);
-    }
-    const int64_t end = layers_.moments.back() - origin + 1;
-    std::map<Chart::Group, size_t> groups;
-    for (size_t i = 0; i < heap_.allocations.size(); ++i) {
-      const HeapAllocation& a = heap_.allocations[i];
-      const HeapLayer& layer = layers_.layers[layers_.layer_of[i]];
-      std::string name = a.origin.empty() ? layer.name : a.origin;
-      if (a.from_ns && !a.to_ns) name += " (kept)";
-      Chart::Group group{layer.css, std::move(name), ""};
-      const auto [entry, added] = groups.emplace(group, chart_.groups.size());
-      if (added) chart_.groups.push_back(std::move(group));
-      chart_.live.push_back({a.bytes, a.from_ns ? *a.from_ns - origin : 0,
-                             a.to_ns ? *a.to_ns - origin : end, entry->second});
-    }
-    KeepLargest(&chart_);
-  }
-
-  size_t MomentOf(int64_t time) const {
-    return static_cast<size_t>(
-        std::lower_bound(layers_.moments.begin(), layers_.moments.end(), time) -
-        layers_.moments.begin());
-  }
-
-  std::string Say(int64_t moment, bool before) const {
-    if (before) return "before the first event";
-    const HeapExecution* in = nullptr;
-    for (const HeapExecution& e : heap_.executions) {
-      if (e.start_ns <= moment) in = &e;
-    }
-    const std::string at =
-        "after " + render::HumanNanoseconds(moment - layers_.moments.front() - 1);
-    if (in == nullptr) return at;
-    return fmt::format("{}, {} execution {}{}", at, moment <= in->end_ns ? "in" : "since",
-                       in->sequence, in->failed ? ", which failed" : "");
-  }
-
   int64_t Asked() const { return heap_.failure ? heap_.failure->bytes.value_or(0) : 0; }
 
   void Draw() {
     const int64_t highest = *std::max_element(layers_.total.begin(), layers_.total.end());
-    const HeapExecution* const failed = Failed();
+    const HeapExecution* const failed = made_.failed;
     // What was in use when it asked: the allocator's own word comes first.
     const bool told = heap_.capacity_bytes && heap_.failure && heap_.failure->free_bytes;
     const int64_t at_failure =
@@ -343,10 +256,11 @@ class Picture {
   const Context& context_;
   render::Markup& out_;
   const Heap& heap_;
-  HeapLayers layers_;
-  TimeAxis axis_;
-  Chart chart_;
-  std::vector<Layer> drawn_;
+  const HeapChart made_;
+  const HeapLayers& layers_;
+  const TimeAxis& axis_;
+  const Chart& chart_;
+  const std::vector<Layer>& drawn_;
 };
 
 }  // namespace

@@ -19,7 +19,8 @@ constexpr double kHeight = 58;
 constexpr size_t kMaxRows = 24;     // With a picture each; more are a heat strip.
 constexpr size_t kMaxPoints = 200;  // Of one row.
 constexpr size_t kStripColumns = 60;
-constexpr double kStripRow = 6;
+constexpr double kStripRow = 6, kThinnest = 0.75;
+constexpr double kStripHeight = 420;  // Of all rows together, where they are not thinnest.
 constexpr size_t kMaxStrip = 2048;
 constexpr size_t kMaxColumns = 8;  // Hosts in the table of calls.
 constexpr size_t kShades = 10;
@@ -165,32 +166,19 @@ class Hosts {
   // One thin row a device: the darker, the more is in use.
   void Strip() {
     const size_t rows = std::min(rows_.size(), kMaxStrip);
+    const auto odd = static_cast<double>(
+        std::count_if(rows_.begin(), rows_.end(), [](const Row& row) { return row.odd; }));
+    const double thin = std::clamp(kStripHeight / static_cast<double>(rows), kThinnest, kStripRow);
+    const double height = odd * kStripRow + (static_cast<double>(rows) - odd) * thin;
     {
       const auto svg =
-          out_.In("svg", {{"height", render::Coordinate(kStripRow * static_cast<double>(rows))},
+          out_.In("svg", {{"height", render::Coordinate(height)},
                           {"role", "img"},
                           {"aria-label", "A row a device, by what is in use at its starts"}});
-      const size_t columns = std::min(longest_, kStripColumns);
+      double y = 0;
       for (size_t r = 0; r < rows; ++r) {
-        const Row& row = rows_[r];
-        const auto line = out_.In("g");
-        out_.Leaf("title", {},
-                  fmt::format("{} device {}: {} → {}{}", row.host, row.device,
-                              render::BytesOrDash(row.first), render::BytesOrDash(row.last),
-                              row.odd ? ", stands out: " + row.odd_in : ""));
-        for (size_t c = 0; c < columns;) {
-          const size_t shade = Shade(row, c, columns);
-          size_t end = c + 1;
-          while (end < columns && Shade(row, end, columns) == shade) ++end;
-          out_.Leaf("rect",
-                    {{"x", render::Percent(static_cast<double>(c) / static_cast<double>(columns))},
-                     {"y", render::Coordinate(kStripRow * static_cast<double>(r))},
-                     {"width",
-                      render::Percent(static_cast<double>(end - c) / static_cast<double>(columns))},
-                     {"height", render::Coordinate(kStripRow - (row.odd ? 0 : 0.5))},
-                     {"class", fmt::format("{}-{}", row.odd ? "heat-odd" : "heat", shade)}});
-          c = end;
-        }
+        StripRow(rows_[r], y, rows_[r].odd ? kStripRow : thin);
+        y += rows_[r].odd ? kStripRow : thin;
       }
     }
     WriteNote(out_, fmt::format(
@@ -208,6 +196,29 @@ class Hosts {
       out_.Leaf("td", {}, row.odd_in);
       out_.Leaf("td", {{"class", "r"}},
                 render::BytesOrDash(row.first) + " → " + render::BytesOrDash(row.last));
+    }
+  }
+
+  void StripRow(const Row& row, double y, double height) {
+    const size_t columns = std::min(longest_, kStripColumns);
+    const auto line = out_.In("g");
+    out_.Leaf(
+        "title", {},
+        fmt::format("{} device {}: {} → {}{}", row.host, row.device, render::BytesOrDash(row.first),
+                    render::BytesOrDash(row.last), row.odd ? ", stands out: " + row.odd_in : ""));
+    for (size_t c = 0; c < columns;) {
+      const size_t shade = Shade(row, c, columns);
+      size_t end = c + 1;
+      while (end < columns && Shade(row, end, columns) == shade) ++end;
+      const auto part = [&](size_t column) {
+        return static_cast<double>(column) / static_cast<double>(columns);
+      };
+      out_.Leaf("rect", {{"x", render::Percent(part(c))},
+                         {"y", render::Coordinate(y)},
+                         {"width", render::Percent(part(end) - part(c))},
+                         {"height", render::Coordinate(height)},
+                         {"class", fmt::format("{}-{}", row.odd ? "heat-odd" : "heat", shade)}});
+      c = end;
     }
   }
 

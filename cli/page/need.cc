@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "cli/page/context.h"
-#include "cli/page/plan_memory.h"
+#include "cli/page/need_parts.h"
 #include "cli/page/plot.h"
 #include "render/scale.h"
 #include "render/units.h"
@@ -12,11 +12,6 @@
 
 namespace oomdb::cli::page {
 namespace {
-
-struct Part {
-  std::string name, css;
-  int64_t bytes = 0;
-};
 
 // A remedy's text in two: what to do, and how.
 std::pair<std::string, std::string> Halves(const std::string& fix) {
@@ -26,14 +21,18 @@ std::pair<std::string, std::string> Halves(const std::string& fix) {
   return {text.substr(0, colon), text.substr(colon + 2)};
 }
 
-class Need {
+class Picture {
  public:
-  explicit Need(const Context& context) : context_(context), out_(context.out) {}
+  Picture(const Context& context, const Need& need)
+      : context_(context),
+        out_(context.out),
+        parts_(need.parts),
+        remedies_(need.remedies),
+        needs_(need.bytes),
+        capacity_(need.capacity),
+        memory_(need.memory) {}
 
-  bool Write() {
-    if (!FindParts()) return false;
-    // Of another cause, the remedies are of another number.
-    if (!context_.IsFirst("need")) remedies_.clear();
+  void Write() {
     const auto section = out_.In("section");
     const bool any = !remedies_.empty();
     WriteHead(out_, any ? "What it needs, and what would make it fit" : "What it needs",
@@ -44,76 +43,9 @@ class Need {
     AsItIs();
     if (any) Combined();
     for (const ReportRemedy* remedy : remedies_) Remedy(*remedy);
-    return true;
   }
 
  private:
-  bool FindParts() {
-    const ReportVerdict& verdict = context_.verdict;
-    if (!context_.report.plan || !context_.report.plan->has_plan) return FromLog();
-    const ReportPlan& plan = *context_.report.plan;
-    needs_ = plan.plan_bytes;
-    capacity_ = plan.capacity_bytes;
-    capacity_words_ = plan.capacity_source;
-    memory_ = plan.memory_bytes;
-    if (needs_ <= 0) return false;
-    if (plan.classes_known) {
-      Add("parameters", "parameter", plan.parameter_bytes);
-      Add("outputs", "output", plan.output_bytes);
-      Add("constants", "constant", plan.constant_bytes);
-      int64_t temps = plan.temp_bytes;
-      for (const ReportRole& role : plan.roles) {
-        Add(role.role, std::string(kRoles[RoleIndex(role.role)]), role.bytes);
-        temps -= role.bytes;
-      }
-      Add(plan.roles.empty() ? "temps" : "packing of the temps",
-          plan.roles.empty() ? "other" : "packing", temps);
-    } else {
-      Add("the program", "other", needs_);
-    }
-    if (verdict.finding == nullptr) return true;
-    for (const ReportRemedy& remedy : verdict.finding->remedies) {
-      if (remedy.needs_bytes && *remedy.needs_bytes <= needs_) remedies_.push_back(&remedy);
-    }
-    return true;
-  }
-
-  // The compiler's own words, where no plan is at hand.
-  bool FromLog() {
-    const ReportVerdict& verdict = context_.verdict;
-    for (const ReportErrorLog& log : context_.report.logs) {
-      if (!log.failed || !log.main) continue;
-      for (const ReportErrorNumber& number : log.numbers) {
-        if (number.key == "needed_bytes") needs_ = number.bytes;
-        if (number.key == "capacity_bytes") capacity_ = number.bytes;
-      }
-      // A request that is smaller than the pool is no need of a program.
-      if (needs_ <= 0 || (capacity_ && needs_ <= *capacity_)) continue;
-      capacity_words_ = "error log";
-      int64_t listed = 0;
-      constexpr size_t kNamed = 4;
-      for (size_t i = 0; i < std::min(log.buffers.size(), kNamed); ++i)
-        listed += log.buffers[i].bytes;
-      if (listed > needs_) listed = 0;
-      for (size_t i = 0; listed > 0 && i < std::min(log.buffers.size(), kNamed); ++i) {
-        const ReportGroup& g = log.buffers[i];
-        Add(render::CountOf(g.count, g.shape), i % 2 == 0 ? "forward" : "backward", g.bytes);
-      }
-      Add(listed > 0 ? "everything else" : "what it needs", "other", needs_ - listed);
-      if (verdict.finding != nullptr) {
-        for (const ReportRemedy& remedy : verdict.finding->remedies) {
-          if (remedy.needs_bytes && *remedy.needs_bytes <= needs_) remedies_.push_back(&remedy);
-        }
-      }
-      return true;
-    }
-    return false;
-  }
-
-  void Add(const std::string& name, const std::string& css, int64_t bytes) {
-    if (bytes > 0) parts_.push_back({name, css, bytes});
-  }
-
   std::string X(int64_t bytes) const {
     return render::Percent(static_cast<double>(bytes) / static_cast<double>(Highest()));
   }
@@ -146,14 +78,14 @@ class Need {
       const auto cell = out_.In("div", {{"class", "lab"}});
       out_.Leaf("b", {}, context_.report.plan ? context_.report.plan->Label() : "As it is");
       std::string what;
-      for (const Part& part : parts_) what += (what.empty() ? "" : ", ") + part.name;
+      for (const NeedPart& part : parts_) what += (what.empty() ? "" : ", ") + part.name;
       out_.Leaf("div", {{"class", "cost"}}, what);
     }
     {
       const auto cell = out_.In("div", {{"class", "bar"}});
       Bar();
       const auto keys = out_.In("div", {{"class", "caps"}});
-      for (const Part& part : parts_)
+      for (const NeedPart& part : parts_)
         WriteKey(out_, "f-" + part.css, part.name + " " + render::HumanBytes(part.bytes));
     }
     const auto cell = out_.In("div", {{"class", "res"}});
@@ -172,7 +104,8 @@ class Need {
 
   void Bar() {
     std::string words = "Needs " + render::HumanBytes(needs_) + ":";
-    for (const Part& part : parts_) words += " " + part.name + " " + render::HumanBytes(part.bytes);
+    for (const NeedPart& part : parts_)
+      words += " " + part.name + " " + render::HumanBytes(part.bytes);
     if (capacity_) words += "; there is " + render::HumanBytes(*capacity_);
     const auto svg = out_.In("svg", {{"height", "68"}, {"role", "img"}, {"aria-label", words}});
     {
@@ -207,7 +140,7 @@ class Need {
 
   void Parts(int y, int height) {
     int64_t x = 0;
-    for (const Part& part : parts_) {
+    for (const NeedPart& part : parts_) {
       const auto cell = out_.In("svg", {{"x", X(x)},
                                         {"y", std::to_string(y)},
                                         {"width", X(part.bytes)},
@@ -312,16 +245,19 @@ class Need {
 
   const Context& context_;
   render::Markup& out_;
-  std::vector<Part> parts_;
-  std::vector<const ReportRemedy*> remedies_;
-  int64_t needs_ = 0;
-  std::optional<int64_t> capacity_, memory_;
-  std::string capacity_words_;
+  const std::vector<NeedPart>& parts_;
+  const std::vector<const ReportRemedy*>& remedies_;
+  const int64_t needs_;
+  const std::optional<int64_t> capacity_, memory_;
   int number_ = 0;
 };
 
 }  // namespace
 
-bool WriteNeed(const Context& context) { return Need(context).Write(); }
+bool WriteNeed(const Context& context) {
+  const std::optional<Need> need = NeedOf(context);
+  if (need) Picture(context, *need).Write();
+  return need.has_value();
+}
 
 }  // namespace oomdb::cli::page

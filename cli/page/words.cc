@@ -7,6 +7,7 @@
 #include <set>
 
 #include "cli/page/context.h"
+#include "cli/page/need_parts.h"
 #include "cli/report/page.h"
 #include "render/units.h"
 
@@ -68,7 +69,9 @@ void WriteItems(render::Markup& out, const ReportFinding& finding) {
 }
 
 // Beside the need, remedies are rows of its picture.
-bool RemediesAreDrawn(const Context& context) { return context.IsFirst("need"); }
+bool RemediesAreDrawn(const Context& context) {
+  return context.IsFirst("need") && NeedOf(context).has_value();
+}
 
 class Findings {
  public:
@@ -116,10 +119,13 @@ class Findings {
         WriteItems(out_, f);
       }
     }
-    // Those of the verdict stand above.
+    // Those of the verdict stand above, with what is needed then where that is drawn.
     if (&f == context_.verdict.finding) {
+      const std::optional<Need> need = RemediesAreDrawn(context_) ? NeedOf(context_) : std::nullopt;
       for (const ReportRemedy& remedy : f.remedies) {
-        if (!RemediesAreDrawn(context_) || remedy.needs_bytes) told->insert(remedy.fix);
+        const bool above = !need || std::find(need->remedies.begin(), need->remedies.end(),
+                                              &remedy) != need->remedies.end();
+        if (above) told->insert(remedy.fix);
       }
     }
     std::vector<const ReportRemedy*> fresh;  // A remedy stands once, where it first helps.
