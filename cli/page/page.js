@@ -3,11 +3,9 @@
 (() => {
 const DATA = JSON.parse(document.getElementById('data').textContent);
 const find = id => document.getElementById(id);
-const SVG = 'http://www.w3.org/2000/svg';
 
 function make(tag, attributes, ...children) {
-  const node = tag.startsWith('svg:') ? document.createElementNS(SVG, tag.slice(4))
-                                      : document.createElement(tag);
+  const node = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes || {})) node.setAttribute(name, value);
   for (const child of children) if (child !== null) node.append(child);
   return node;
@@ -122,11 +120,18 @@ function remedies() {
   const number = (row, name) => Number(row.dataset[name]);
   const percent = (size, row) => (100 * Math.max(0, size) / number(row, 'highest')).toFixed(3) + '%';
 
+  const keysOf = row => row.dataset.remedy ? row.dataset.remedy.split('+').sort() : [];
+
   function show() {
-    const ticked = rows.filter(row => row.querySelector('input').checked);
-    for (const row of rows) row.classList.toggle('on', ticked.includes(row));
+    const checked = rows.filter(row => row.querySelector('input').checked);
+    // What is part of a ticked pair is counted with the pair.
+    const ticked = checked.filter(row => !checked.some(other => other !== row &&
+      keysOf(other).length > keysOf(row).length && keysOf(row).length > 0 &&
+      keysOf(row).every(key => keysOf(other).includes(key))));
+    for (const row of rows) row.classList.toggle('on', checked.includes(row));
     const total = number(rows[0], 'total'), capacity = number(rows[0], 'capacity');
-    const known = rows.find(row => row.dataset.remedy === ticked.map(t => t.dataset.remedy).sort().join('+'));
+    const all = ticked.flatMap(keysOf).sort().join('+');
+    const known = ticked.length > 0 && rows.find(row => all && keysOf(row).join('+') === all);
     const needs = ticked.map(row => number(row, 'needs'));
     // What changes no need but the room: the larger pool.
     const room = ticked.some(row => row.dataset.fits === 'yes' && number(row, 'needs') === total);
@@ -157,7 +162,7 @@ function remedies() {
     }
     fits.textContent = words;
     fits.className = 'verdict ' + css;
-    const keys = ticked.map(row => row.dataset.remedy).filter(Boolean);
+    const keys = checked.map(row => row.dataset.remedy).filter(Boolean);
     try {
       history.replaceState(null, '', keys.length ? '#fix=' + keys.join(',') : location.pathname);
     } catch (error) { /* a browser that keeps local files apart */ }
