@@ -36,6 +36,8 @@ struct Context {
 void WriteHead(render::Markup& out, std::string_view title, std::string_view how,
                std::string_view evidence);
 void WriteNote(render::Markup& out, std::string_view text);
+// Text in a box, its line ends as they are.
+void WriteTextBox(render::Markup& out, std::string_view text);
 // A coloured square before what it stands for.
 void WriteKey(render::Markup& out, std::string_view css, std::string_view text);
 

@@ -12,29 +12,6 @@ void Add(const std::string& name, const std::string& css, int64_t bytes, Need* n
   if (bytes > 0) need->parts.push_back({name, css, bytes});
 }
 
-std::optional<Need> FromPlan(const ReportPlan& plan) {
-  Need need;
-  need.bytes = plan.plan_bytes;
-  need.capacity = plan.capacity_bytes;
-  need.memory = plan.memory_bytes;
-  if (need.bytes <= 0) return std::nullopt;
-  if (!plan.classes_known) {
-    Add("the program", "other", need.bytes, &need);
-    return need;
-  }
-  Add("parameters", "parameter", plan.parameter_bytes, &need);
-  Add("outputs", "output", plan.output_bytes, &need);
-  Add("constants", "constant", plan.constant_bytes, &need);
-  int64_t temps = plan.temp_bytes;
-  for (const ReportRole& role : plan.roles) {
-    Add(role.role, std::string(kRoles[RoleIndex(role.role)]), role.bytes, &need);
-    temps -= role.bytes;
-  }
-  Add(plan.roles.empty() ? "temps" : "packing of the temps",
-      plan.roles.empty() ? "other" : "packing", temps, &need);
-  return need;
-}
-
 // The compiler's own words, where no plan is at hand.
 std::optional<Need> FromLog(const ReportErrorLog& log) {
   Need need;
@@ -59,11 +36,34 @@ std::optional<Need> FromLog(const ReportErrorLog& log) {
 
 }  // namespace
 
+std::optional<Need> NeedOfPlan(const ReportPlan& plan) {
+  Need need;
+  need.bytes = plan.plan_bytes;
+  need.capacity = plan.capacity_bytes;
+  need.memory = plan.memory_bytes;
+  if (need.bytes <= 0) return std::nullopt;
+  if (!plan.classes_known) {
+    Add("the program", "other", need.bytes, &need);
+    return need;
+  }
+  Add("parameters", "parameter", plan.parameter_bytes, &need);
+  Add("outputs", "output", plan.output_bytes, &need);
+  Add("constants", "constant", plan.constant_bytes, &need);
+  int64_t temps = plan.temp_bytes;
+  for (const ReportRole& role : plan.roles) {
+    Add(role.role, std::string(kRoles[RoleIndex(role.role)]), role.bytes, &need);
+    temps -= role.bytes;
+  }
+  Add(plan.roles.empty() ? "temps" : "packing of the temps",
+      plan.roles.empty() ? "other" : "packing", temps, &need);
+  return need;
+}
+
 std::optional<Need> NeedOf(const Context& context) {
   const Report& report = context.report;
   std::optional<Need> need;
   if (report.plan && report.plan->has_plan) {
-    need = FromPlan(*report.plan);
+    need = NeedOfPlan(*report.plan);
   } else {
     for (const ReportErrorLog& log : report.logs) {
       if (!need && log.failed && log.main) need = FromLog(log);

@@ -25,6 +25,8 @@ struct Need {
   std::vector<const ReportRemedy*> remedies;
 };
 
+// Of a plan; std::nullopt where it says nothing.
+std::optional<Need> NeedOfPlan(const ReportPlan& plan);
 // std::nullopt where nothing says it, or where what an error log says is no more than there is.
 std::optional<Need> NeedOf(const Context& context);
 

@@ -81,6 +81,21 @@ void WriteStack(render::Markup& out, const Plot& plot, const std::vector<double>
   }
 }
 
+void WriteOutline(render::Markup& out, const Plot& plot, const std::vector<double>& places,
+                  const Layer& layer) {
+  std::string d;
+  for (size_t i = 0; i < places.size(); ++i) {
+    const double to = i + 1 < places.size() ? places[i + 1] : 1;
+    d += fmt::format("{}{} {}H{}", i == 0 ? "M" : "L", render::Coordinate(kWide * places[i]),
+                     plot.At(layer.bytes[i]), render::Coordinate(kWide * to));
+  }
+  const auto svg = out.In("svg", {{"width", "100%"},
+                                  {"height", render::Coordinate(plot.height)},
+                                  {"viewBox", fmt::format("0 0 {} {}", kWide, plot.height)},
+                                  {"preserveAspectRatio", "none"}});
+  out.Leaf("path", {{"d", d}, {"class", layer.css}, {"vector-effect", "non-scaling-stroke"}});
+}
+
 void WriteLevel(render::Markup& out, const Plot& plot, int64_t bytes, const std::string& css,
                 const std::string& words, bool at_end) {
   const std::string y = plot.At(bytes);

@@ -34,6 +34,10 @@ void WriteGrid(render::Markup& out, const Plot& plot, size_t most);
 void WriteStack(render::Markup& out, const Plot& plot, const std::vector<double>& places,
                 const std::vector<Layer>& layers);
 
+// One layer as a line of steps.
+void WriteOutline(render::Markup& out, const Plot& plot, const std::vector<double>& places,
+                  const Layer& layer);
+
 // A line over the whole width at a size, with its words above, at its start or its end.
 void WriteLevel(render::Markup& out, const Plot& plot, int64_t bytes, const std::string& css,
                 const std::string& words, bool at_end = false);

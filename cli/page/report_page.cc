@@ -62,7 +62,6 @@ void WritePictures(const Context& context) {
   if (!any) WriteWhatToDo(context);
 }
 
-// The text report in a box; its line ends are kept.
 void WriteText(const Context& context, const ReportStyle& style) {
   ReportStyle plain = style;
   plain.color = false;
@@ -72,13 +71,7 @@ void WriteText(const Context& context, const ReportStyle& style) {
   const auto section = out.In("section");
   const auto details = out.In("details", {{"id", "as-text"}});
   out.Leaf("summary", {}, "The report as text");
-  const auto pre = out.In("pre");
-  for (size_t begin = 0; begin < text.size();) {
-    const size_t end = std::min(text.find('\n', begin), text.size());
-    out.Text(std::string_view(text).substr(begin, end - begin));
-    out.Raw("\n");
-    begin = end + 1;
-  }
+  WriteTextBox(out, text);
 }
 
 }  // namespace

@@ -155,6 +155,16 @@ void WriteNote(render::Markup& out, std::string_view text) {
   out.Leaf("p", {{"class", "note"}}, text);
 }
 
+void WriteTextBox(render::Markup& out, std::string_view text) {
+  const auto pre = out.In("pre");
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = std::min(text.find('\n', begin), text.size());
+    out.Text(text.substr(begin, end - begin));
+    out.Raw("\n");
+    begin = end + 1;
+  }
+}
+
 void WriteKey(render::Markup& out, std::string_view css, std::string_view text) {
   const auto key = out.In("span", {{"class", "key"}});
   out.Leaf("span", {{"class", fmt::format("sw {}", css)}});

@@ -11,10 +11,13 @@ CREATE VIEW verdict_kinds AS
 SELECT 'too large' AS verdict, 'the program alone needs more than there is' AS meaning,
   'need, curve' AS pictures
 UNION ALL SELECT 'leak', 'every execution leaves something behind', 'heap'
-UNION ALL SELECT 'pool full', 'an allocator gave up or waited, and no module is to blame', 'heap, log'
-UNION ALL SELECT 'other arrays', 'the program would fit, but other arrays take its room', 'heap, need'
+UNION ALL SELECT 'pool full', 'an allocator gave up or waited, and no module is to blame',
+  'heap, log'
+UNION ALL SELECT 'other arrays', 'the program would fit, but other arrays take its room',
+  'heap, need'
 UNION ALL SELECT 'fragmented', 'enough is free, but not in one piece', 'addresses, heap'
-UNION ALL SELECT 'second copy', 'nothing is donated: old and new state are held at once', 'need, curve'
+UNION ALL SELECT 'second copy', 'nothing is donated: old and new state are held at once',
+  'need, curve'
 UNION ALL SELECT 'outside the pool', 'memory that the allocator does not manage ran out', 'log'
 UNION ALL SELECT 'on-chip', 'a kernel needs more of the chip''s own small memory', 'log'
 UNION ALL SELECT 'host', 'the machine''s own memory ran out', 'log'
