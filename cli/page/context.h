@@ -53,6 +53,7 @@ bool WriteLogNumbers(const Context& context);    // The numbers of an error log 
 bool WriteProfileLines(const Context& context);  // Who holds the memory, by a profile.
 
 // And what is said in words.
+bool WriteFleet(const Context& context);  // The runs, where they are several.
 void WriteVerdict(const Context& context);
 void WriteOpenQuestions(const Context& context);
 void WriteWhatToDo(const Context& context);  // Of the verdict, where no picture has its remedies.

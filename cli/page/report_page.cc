@@ -93,6 +93,7 @@ std::string ReportHtml(schema::Database& database, const Report& report, const R
   };
   WriteVerdict(context(head));
   const Context in_main = context(main);
+  WriteFleet(in_main);
   WriteOpenQuestions(in_main);
   WritePictures(in_main);
   WriteCaptures(in_main);

@@ -229,6 +229,43 @@ def check_without_script(browser, checks, name, path):
             checks.that("hidden" in attributes, f"{name}: {idle} does nothing and isn't shown")
 
 
+def check_compare(browser, checks, folder, oomdb, captures):
+    """The page of two runs: the text's sentence, and its differences."""
+    page = os.path.join(folder, "compare.html")
+    pair = [os.path.join(captures, name) for name in ("dataset_oom", "attention_oom")]
+    text = subprocess.run([oomdb, "compare", *pair, "--html", page], check=True,
+                          stdout=subprocess.PIPE, text=True).stdout
+    browser.problems = []
+    for size in (WIDE, ZOOMED):
+        browser.open(page, size)
+        over = browser.ask("document.documentElement.scrollWidth - innerWidth")
+        checks.that(over <= 0, f"compare: {over} pixels wider than a window of {size[0]}")
+    checks.that(browser.ask("document.getElementById('sentence').textContent") ==
+                text.splitlines()[0], "compare: the sentence is the text's")
+    for cell in browser.ask("[...document.querySelectorAll('[data-delta]')]"
+                            ".map(cell => cell.textContent)"):
+        checks.that(cell in text, f"compare: {cell} isn't in the text")
+    checks.that(not browser.problems, f"compare: {browser.problems}")
+
+
+def check_fleet(browser, checks, folder, oomdb, captures):
+    """The page of a database begins with its runs."""
+    page, database = os.path.join(folder, "fleet.html"), os.path.join(folder, "fleet.db")
+    names = ("attention_oom", "grad_leak_oom", "cpu")
+    for name in names:
+        subprocess.run([oomdb, "ingest", "--db", database, "--run", name,
+                        os.path.join(captures, name)], check=True, stdout=subprocess.DEVNULL,
+                       stderr=subprocess.DEVNULL)
+    subprocess.run([oomdb, "report", "--db", database, "--html", page], check=True,
+                   stdout=subprocess.DEVNULL)
+    browser.problems = []
+    browser.open(page)
+    rows = browser.ask("document.querySelector('#fleet table').innerText")
+    for words in names + ("too large", "leak", "can't tell"):
+        checks.that(words in rows, f"fleet: {words} isn't among its runs")
+    checks.that(not browser.problems, f"fleet: {browser.problems}")
+
+
 def main():
     oomdb, captures = sys.argv[1:3]
     shots = sys.argv[4] if len(sys.argv) > 4 else None
@@ -256,6 +293,8 @@ def main():
                 if shots:
                     browser.open(page)
                     browser.shot(os.path.join(shots, name + ".png"), 900)
+            check_compare(browser, checks, folder, oomdb, captures)
+            check_fleet(browser, checks, folder, oomdb, captures)
         finally:
             browser.close()
     print(f"{checks.count - len(checks.failed)} checks passed, {len(checks.failed)} failed")
