@@ -38,6 +38,7 @@ std::optional<AddressMap> FromLog(schema::Database& database, const Report& repo
 // highest address that was ever given out, what nobody holds is free as far as is known.
 std::optional<AddressMap> FromHeap(const Heap& heap) {
   AddressMap map;
+  map.pool_bytes = heap.capacity_bytes;
   int64_t moment = 0;
   for (const HeapAllocation& a : heap.allocations)
     moment = std::max({moment, a.from_ns.value_or(0), a.to_ns.value_or(0)});

@@ -26,7 +26,8 @@ struct AddressRegion {
 struct AddressMap {
   std::vector<AddressRegion> regions;
   std::optional<int64_t> request, free_bytes, largest_free_bytes;
-  int64_t without_address = 0;  // In use, but nothing says where.
+  std::optional<int64_t> pool_bytes;  // Where not all of the pool may be in the regions.
+  int64_t without_address = 0;        // In use, but nothing says where.
   bool from_log = false;
 };
 

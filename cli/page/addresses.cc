@@ -49,6 +49,12 @@ class Picture {
       WriteKey(out_, "f-free", "free");
       if (map_.request) WriteKey(out_, "f-ghost", "the request, to scale");
     }
+    if (map_.pool_bytes && *map_.pool_bytes > whole_) {
+      WriteNote(out_, fmt::format("{} of the pool's {} lie outside the addresses that the capture "
+                                  "saw.",
+                                  render::HumanBytes(*map_.pool_bytes - whole_),
+                                  render::HumanBytes(*map_.pool_bytes)));
+    }
     if (map_.without_address > 0) {
       WriteNote(out_,
                 fmt::format("{} more are in use and were allocated before the capture: nothing "
@@ -111,7 +117,7 @@ class Picture {
                {"class", "bad"}},
               fmt::format("asked for {} in one piece{}", render::HumanBytes(*map_.request),
                           largest == nullptr ? ""
-                                             : "; above it the largest hole, " +
+                                             : "; above it the largest hole that is seen, " +
                                                    render::HumanBytes(largest->bytes)));
   }
 

@@ -20,7 +20,34 @@ constexpr size_t kListed = 10;     // As many as page.js lists.
 struct Sum {
   size_t group = 0;
   int64_t bytes = 0, count = 0;
+  int64_t from = INT64_MAX, to = 0;  // When the first of them begins to live, and the last ends.
 };
+
+// Where a value of the axis is drawn: between the points that are.
+double PlaceOf(const Chart& chart, int64_t at) {
+  const auto after = std::upper_bound(chart.at.begin(), chart.at.end(), at);
+  if (after == chart.at.begin()) return chart.places.front();
+  if (after == chart.at.end()) return 1;
+  const auto i = static_cast<size_t>(after - chart.at.begin());
+  const double part = static_cast<double>(at - chart.at[i - 1]) /
+                      static_cast<double>(chart.at[i] - chart.at[i - 1]);
+  return chart.places[i - 1] + part * (chart.places[i] - chart.places[i - 1]);
+}
+
+// From when to when something lives, on the axis of the picture.
+void WriteLifetime(render::Markup& out, const Chart& chart, const Sum& sum) {
+  const auto cell = out.In("td", {{"class", "l"}});
+  const auto svg = out.In("svg", {{"height", "10"}, {"aria-hidden", "true"}});
+  const double from = PlaceOf(chart, sum.from), to = PlaceOf(chart, sum.to);
+  const std::string here = render::Percent(chart.places[chart.first]);
+  out.Leaf("line", {{"x1", "0"}, {"x2", "100%"}, {"y1", "5"}, {"y2", "5"}, {"class", "grid"}});
+  out.Leaf("rect", {{"x", render::Percent(from)},
+                    {"width", render::Percent(std::max(to - from, 0.015))},
+                    {"y", "3"},
+                    {"height", "4"},
+                    {"class", chart.groups[sum.group].css}});
+  out.Leaf("line", {{"x1", here}, {"x2", here}, {"y1", "0"}, {"y2", "10"}, {"class", "here"}});
+}
 
 }  // namespace
 
@@ -62,6 +89,8 @@ void WriteLive(const Context& context, const Chart& chart) {
     sum.group = live.group;
     sum.bytes += live.bytes;
     ++sum.count;
+    sum.from = std::min(sum.from, live.from);
+    sum.to = std::max(sum.to, live.to);
   }
   std::vector<Sum> order;
   for (const auto& [group, sum] : sums) order.push_back(sum);
@@ -86,16 +115,19 @@ void WriteLive(const Context& context, const Chart& chart) {
         out.Leaf("span", {{"class", "sw " + group.css}});
       }
       out.Leaf("td", {{"class", "n"}}, render::HumanBytes(order[i].bytes));
-      const auto cell = out.In("td", {{"class", "w"}});
-      out.Leaf("span", {{"class", "mono"}}, render::CountOf(order[i].count, group.name));
-      if (!group.what.empty()) out.Leaf("small", {}, group.what);
+      {
+        const auto cell = out.In("td", {{"class", "w"}});
+        out.Leaf("span", {{"class", "mono"}}, render::CountOf(order[i].count, group.name));
+        if (!group.what.empty()) out.Leaf("small", {}, group.what);
+      }
+      WriteLifetime(out, chart, order[i]);
       listed += order[i].bytes;
     }
     if (chart.total[chart.first] > listed) {
       const auto row = out.In("tr", {{"class", "more"}});
       out.Leaf("td");
       out.Leaf("td", {{"class", "n"}}, render::HumanBytes(chart.total[chart.first] - listed));
-      out.Leaf("td", {{"class", "w"}}, "all that is smaller");
+      out.Leaf("td", {{"class", "w"}}, "the rest");
     }
   }
   Json json;

@@ -32,13 +32,45 @@ function chart(id, data) {
   const cursor = svg.querySelector('line.cursor');
   let point = data.first;
 
+  // Where a value of the axis is drawn, as chart.cc has it.
+  function placeOf(at) {
+    let low = 0, high = data.at.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (data.at[middle] <= at) low = middle + 1; else high = middle;
+    }
+    if (low === 0) return data.x[0] / 100000;
+    if (low === data.at.length) return 1;
+    const part = (at - data.at[low - 1]) / (data.at[low] - data.at[low - 1]);
+    return (data.x[low - 1] + part * (data.x[low] - data.x[low - 1])) / 100000;
+  }
+
+  function shape(name, attributes) {
+    const node = document.createElementNS(svg.namespaceURI, name);
+    for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+    return node;
+  }
+
+  function lifetime(sum, css) {
+    const percent = part => (100 * part).toFixed(3) + '%';
+    const from = placeOf(sum.from), here = percent(data.x[point] / 100000);
+    const bar = shape('svg', {height: 10, 'aria-hidden': 'true'});
+    bar.append(shape('line', {x1: 0, x2: '100%', y1: 5, y2: 5, class: 'grid'}),
+      shape('rect', {x: percent(from), width: percent(Math.max(placeOf(sum.to) - from, 0.015)),
+        y: 3, height: 4, class: css}),
+      shape('line', {x1: here, x2: here, y1: 0, y2: 10, class: 'here'}));
+    return make('td', {class: 'l'}, bar);
+  }
+
   function list() {
     const at = data.at[point], sums = new Map();
     for (const [size, from, to, group] of data.live) {
       if (from > at || at >= to) continue;
-      const sum = sums.get(group) || {group, size: 0, count: 0};
+      const sum = sums.get(group) || {group, size: 0, count: 0, from, to};
       sum.size += size;
       ++sum.count;
+      sum.from = Math.min(sum.from, from);
+      sum.to = Math.max(sum.to, to);
       sums.set(group, sum);
     }
     const order = [...sums.values()].sort((a, b) => b.size - a.size || a.group - b.group);
@@ -52,11 +84,12 @@ function chart(id, data) {
         make('td', {class: 'n'}, bytes(sum.size)),
         make('td', {class: 'w'},
           make('span', {class: 'mono'}, name ? `${sum.count} × ${name}` : String(sum.count)),
-          what ? make('small', {}, what) : null)));
+          what ? make('small', {}, what) : null),
+        lifetime(sum, css)));
     }
     if (rest > 0) {
       rows.push(make('tr', {class: 'more'}, make('td'), make('td', {class: 'n'}, bytes(rest)),
-        make('td', {class: 'w'}, 'all that is smaller')));
+        make('td', {class: 'w'}, 'the rest')));
     }
     const back = make('button', {class: 'btn', type: 'button'}, 'Back (P)');
     back.hidden = point === data.first;

@@ -164,7 +164,10 @@ def check_chart(browser, checks, name, chart):
     browser.ask(f"document.getElementById('{chart}').focus()")
     value = f"document.getElementById('{chart}').getAttribute('aria-valuetext')"
     listed = f"document.getElementById('{chart}-live').innerText"
+    lives = (f"[...document.querySelectorAll('#{chart}-live td.l rect')].map(r =>"
+             " ['x', 'width'].map(n => parseFloat(r.getAttribute(n)).toFixed(1)).join(' ')).join()")
     before, list_before = browser.ask(value), browser.ask(listed)
+    lives_before = browser.ask(lives)
     checks.that(bool(before), f"{name}: {chart} is a slider")
     browser.key("Home", 36)
     home = browser.ask(value)
@@ -175,6 +178,8 @@ def check_chart(browser, checks, name, chart):
     browser.key("p", 80)
     checks.that(browser.ask(value) == before, f"{name}: {chart}: P goes back")
     now = browser.ask(listed).replace("Back (P)", "").strip()
+    checks.that(lives_before and browser.ask(lives) == lives_before,
+                f"{name}: {chart}: lifetimes {browser.ask(lives)}, were {lives_before}")
     # The script lists what the program listed.
     checks.that(now.split() == list_before.replace("Back (P)", "").split(),
                 f"{name}: {chart}: the script's list is another:\n{now}\n---\n{list_before}")
