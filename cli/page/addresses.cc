@@ -16,7 +16,7 @@ namespace oomdb::cli::page {
 namespace {
 
 constexpr int kHeight = 64;
-constexpr size_t kMaxPieces = 2000;  // Drawn one by one; more are put together.
+constexpr size_t kMaxPieces = 2000;  // In use; of more only the largest are drawn.
 constexpr size_t kMaxHoles = 16;     // Of the histogram.
 
 class Picture {
@@ -32,6 +32,10 @@ class Picture {
       return a->bytes > b->bytes;
     };
     std::stable_sort(holes_.begin(), holes_.end(), larger);
+    if (used_.size() <= kMaxPieces) return;
+    std::vector<const AddressPiece*> sorted = used_;
+    std::stable_sort(sorted.begin(), sorted.end(), larger);
+    least_drawn_ = sorted[kMaxPieces]->bytes + 1;
   }
 
   void Write() {
@@ -54,6 +58,10 @@ class Picture {
                                   "saw.",
                                   render::HumanBytes(*map_.pool_bytes - whole_),
                                   render::HumanBytes(*map_.pool_bytes)));
+    }
+    if (least_drawn_ > 0) {
+      WriteNote(out_, fmt::format("Of what is in use, pieces of less than {} are not drawn.",
+                                  render::HumanBytes(least_drawn_)));
     }
     if (map_.without_address > 0) {
       WriteNote(out_,
@@ -122,9 +130,8 @@ class Picture {
   }
 
   void Used(const AddressRegion& region, int64_t x) {
-    size_t drawn = 0;
     for (const AddressPiece& piece : region.pieces) {
-      if (piece.in_use && drawn++ < kMaxPieces) {
+      if (piece.in_use && piece.bytes >= least_drawn_) {
         // What is narrower than a pixel is a pixel and a half.
         const auto svg =
             out_.In("svg", {{"x", render::Percent(Share(x))},
@@ -211,6 +218,7 @@ class Picture {
   const AddressMap map_;
   std::vector<const AddressPiece*> used_, holes_;
   int64_t whole_ = 0, largest_at_ = 0;
+  int64_t least_drawn_ = 0;  // Of what is in use.
 };
 
 }  // namespace

@@ -18,10 +18,10 @@ namespace {
 constexpr double kHeight = 58;
 constexpr size_t kMaxRows = 24;     // With a picture each; more are a heat strip.
 constexpr size_t kMaxPoints = 200;  // Of one row.
-constexpr size_t kStripColumns = 60;
+constexpr size_t kStripColumns = 60, kStripCells = 8000;
 constexpr double kStripRow = 6, kThinnest = 0.75;
 constexpr double kStripHeight = 420;  // Of all rows together, where they are not thinnest.
-constexpr size_t kMaxStrip = 2048;
+constexpr size_t kMaxStrip = 1024;
 constexpr size_t kMaxColumns = 8;  // Hosts in the table of calls.
 constexpr size_t kShades = 10;
 
@@ -200,7 +200,8 @@ class Hosts {
   }
 
   void StripRow(const Row& row, double y, double height) {
-    const size_t columns = std::min(longest_, kStripColumns);
+    const size_t columns =
+        std::min({longest_, kStripColumns, std::max<size_t>(4, kStripCells / rows_.size())});
     const auto line = out_.In("g");
     out_.Leaf(
         "title", {},

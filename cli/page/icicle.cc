@@ -47,7 +47,16 @@ class Icicle {
                                        {"height", std::to_string(3 * kRow + 2 * kGap)},
                                        {"role", "img"},
                                        {"aria-label", Summary()}});
-      for (const auto& [place, line] : Sorted(lines_)) Line(*place, *line);
+      int64_t small = 0, count = 0;
+      for (const auto& [place, line] : Sorted(lines_)) {
+        if (Share(line->bytes) >= kNarrowest) {
+          Line(*place, *line);
+        } else {
+          small += line->bytes;
+          ++count;
+        }
+      }
+      Rest(x_, 0, small, count, "line", "other");
     }
     const auto details = out_.In("details");
     out_.Leaf("summary", {}, "As a table, with who calls these lines");
@@ -116,7 +125,13 @@ class Icicle {
     int64_t x = x_;
     Tile(x, 0, line.bytes, "line", NameOf(place),
          NameOf(place) + "\xc2\xa0" + render::HumanBytes(line.bytes));
+    int64_t small = 0, count = 0;
     for (const auto& [key, op] : Sorted(line.ops)) {
+      if (Share(op->bytes) < kNarrowest) {
+        small += op->bytes;
+        ++count;
+        continue;
+      }
       const std::string css(kRoles[key->first]);
       const std::string& name = key->second;
       const std::string last = name.substr(name.rfind('/') + 1);
@@ -126,7 +141,17 @@ class Icicle {
       Buffers(x, *op, css);
       x += op->bytes;
     }
+    Rest(x, 1, small, count, "operation", "other");
     x_ += line.bytes;
+  }
+
+  // What is too narrow for a tile of its own, from a row down.
+  void Rest(int64_t x, int row, int64_t bytes, int64_t count, const std::string& what,
+            const std::string& css) {
+    if (count == 0) return;
+    const std::string title =
+        fmt::format("{}, {}", render::Plural(count, "smaller " + what), render::HumanBytes(bytes));
+    for (; row < 3; ++row) Tile(x, row, bytes, row == 0 ? "line" : css, "smaller ones", title);
   }
 
   void Buffers(int64_t x, const Op& op, const std::string& css) {
@@ -145,11 +170,7 @@ class Icicle {
                        buffer->instruction));
       x += buffer->bytes;
     }
-    if (count > 0) {
-      Tile(x, 2, small, css, "",
-           fmt::format("{}, {}", render::Plural(count, "smaller buffer"),
-                       render::HumanBytes(small)));
-    }
+    Rest(x, 2, small, count, "buffer", css);
   }
 
   // The callers of the line's largest buffer, nearest first.

@@ -211,6 +211,23 @@ TEST_F(MadePageTest, AHugePlanFitsAPage) {
   EXPECT_EQ(highest, page.report.plan->peak_bytes);
 }
 
+// 8,000 lines that all live at the peak: what is too small for a tile is one tile.
+TEST_F(MadePageTest, ManyLinesAtThePeakFitAPage) {
+  HloBuilder hlo("jit_step");
+  hlo.Parameter(1_MiB);
+  for (int i = 0; i < 8000; ++i) {
+    hlo.Temp(Value(4096 + 4 * i)
+                 .Op(fmt::format("jit(f)/jvp()/block_{}/dot_general", i))
+                 .At("model.py", i, fmt::format("layer_{}", i)));
+  }
+  GpuStory story;
+  story.Pool(0, 512_MiB).Module(hlo, 7);
+  story.Step("jit_step");
+  const Page page = Made("host", story.Bytes());
+  EXPECT_LT(page.html.size(), 2'000'000U);
+  EXPECT_THAT(page.html, HasSubstr("8000 smaller lines"));
+}
+
 // Buffers that share memory count once.
 TEST_F(MadePageTest, SharedMemoryCountsOnce) {
   HloBuilder hlo("jit_step");
