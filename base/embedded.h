@@ -10,6 +10,7 @@ namespace oomdb {
 struct EmbeddedFile {
   std::string_view path;  // Relative to its room, such as "facts/buffers.sql".
   std::string_view content;
+  std::string_view sha256 = {};  // Of the content, in lower hexadecimal digits.
 };
 
 }  // namespace oomdb

@@ -8,6 +8,7 @@
 #include <iostream>
 #include <memory>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "cli/compare/profiles.h"
 #include "cli/open_captures.h"
 #include "cli/options.h"
+#include "cli/page/compare_page.h"
 #include "cli/verbs.h"
 #include "queries/catalogue.h"
 #include "queries/materialize.h"
@@ -37,6 +39,7 @@ struct Options {
   std::string database;
   size_t top = 20;
   std::string fail_on;
+  std::string html_file;
   SettingOptions settings;
   OutputOptions output;
 };
@@ -104,6 +107,17 @@ class Page {
                 : cause->change == "went"   ? ", gone"
                                             : ", which " + cause->change;
     return sentence + (cause->place.empty() ? "" : ", " + render::Safe(cause->place));
+  }
+
+  // What a page with pictures shows of it; `text` is left to the caller.
+  page::Comparison Pictures() const {
+    page::Comparison comparison{
+        options_.base, options_.changed, base_, new_, Sentence(), "", {}, {}, ""};
+    if (main_ != nullptr) comparison.module = main_->module;
+    for (const PlanDifference* d : buffers_) comparison.buffers.push_back(d);
+    for (const PlanDifference* d : modules_)
+      comparison.modules.emplace_back(render::Safe(d->module), d);
+    return comparison;
   }
 
   bool HasModules() const { return !modules_.empty(); }
@@ -281,9 +295,7 @@ std::string SameCaptures(schema::Database& database, const Options& options) {
 
 // What a person needs first is first: the error, where there is one, then the plans.
 void WriteForPeople(schema::Database& database, const Page& page, const FailureComparison& logs,
-                    const Options& options, Output& output) {
-  const render::TableOptions look = output.table_options();
-  std::ostream& out = output.stream();
+                    const Options& options, const render::TableOptions& look, std::ostream& out) {
   const std::string same = SameCaptures(database, options);
   if (!same.empty()) out << render::Paint(render::Style::kBold, same, look.color) << '\n';
   if (logs.any()) {
@@ -301,9 +313,12 @@ void WriteForPeople(schema::Database& database, const Page& page, const FailureC
 
 void Run(Options options, ExitCode& exit_code) {
   CheckCompareGate(options.fail_on);
+  RefuseToOverwriteInputs(options.html_file, {options.base, options.changed, options.database});
   Output output(options.output);
   schema::Database database = Open(options, exit_code);
   if (HoldOnlyProfiles(database, options.base, options.changed)) {
+    if (!options.html_file.empty())
+      throw Error("--html draws plans, and memory profiles have none", ExitCode::kUsage);
     if (!options.fail_on.empty()) {
       throw Error("--fail-on asks for findings and plans, and memory profiles have neither",
                   ExitCode::kUsage);
@@ -323,13 +338,25 @@ void Run(Options options, ExitCode& exit_code) {
   const Page page(ReadDifferences(schema::Records(rows)), options);
   const render::TableOptions look = output.table_options();
   if (look.for_people()) {
-    WriteForPeople(database, page, logs, options, output);
+    WriteForPeople(database, page, logs, options, look, output.stream());
   } else {
     const bool plans = !logs.any() || page.HasCommonModules();
     const schema::Rows& data = plans ? rows : logs.rows();
     render::WriteTable(output.stream(), data.columns, data.rows, look);
   }
   output.Finish();
+  if (!options.html_file.empty()) {
+    OutputOptions beside;
+    beside.file = options.html_file;
+    beside.force = options.output.force;
+    Output html(beside);
+    std::ostringstream text;
+    WriteForPeople(database, page, logs, options, html.table_options(), text);
+    page::Comparison comparison = page.Pictures();
+    comparison.text = text.str();
+    html.stream() << page::CompareHtml(database, comparison);
+    html.Finish();
+  }
   if (options.fail_on == "regression") {
     failures = GateFailures(database, options);
     for (std::string& failure : logs.Regressions(database)) failures.push_back(std::move(failure));
@@ -353,6 +380,9 @@ void RegisterCompare(Verbs& verbs, ExitCode& exit_code) {
               "(regression) when a module's peak rose, or NEW's error log shows a failure that "
               "BASE's does not, an earlier one, or one that lacks more memory")
       .Type("error|warning|info|regression");
+  verb.Option("--html", options->html_file,
+              "Also write a page with pictures to this file, for a browser")
+      .Type("FILE");
   AddSettingOptions(verb, options->settings);
   AddOutputOptions(verb, options->output);
   verb.Footer(

@@ -76,32 +76,7 @@ class HeadSection : ReportPage {
 
   void Identity() {
     const ReportCapture& c = shown();
-    std::string line = render::Safe(c.run.empty() ? c.path : c.run);
-    if (!c.host.empty()) line += " / " + render::Safe(c.host);
-    if (c.device_count > 0) {
-      line += fmt::format(" · {} {}{}", c.device_count, render::Upper(c.device_kind),
-                          c.device_count == 1 ? "" : "s");
-    }
-    if (c.execution_count == 0 && c.module_count > 0)
-      line += " · " + render::Plural(c.module_count, "module");
-    if (c.module_count > 0) line += " · plan read";
-    if (c.kind == "oom_log") {
-      line += " · " + (c.path == "-" ? std::string("standard input") : "error log " + FileName(c));
-    } else if (c.kind == "device_memory_profile") {
-      line += " · device memory profile";
-    } else if (c.has_allocators) {
-      line += " · allocator measured";
-    } else if (!report_.allocators.empty()) {
-      line += " · host allocator measured";
-    } else {
-      line += c.status == "complete" ? " · no allocator events"
-                                     : " · no allocator events in what could be read";
-    }
-    if (c.duration_ns && *c.duration_ns > 0)
-      line += " over " + render::HumanNanoseconds(*c.duration_ns);
-    if (c.execution_count > 0) line += " · " + render::Plural(c.execution_count, "execution");
-    if (c.failed_count > 0) line += fmt::format(", {} failed before launch", c.failed_count);
-    if (c.status != "complete") line += " · TRUNCATED";
+    const std::string line = ReportIdentity(report_);
     for (const std::string& part : render::Wrap(line, width_)) Line(part);
     constexpr size_t kMaxIssues = 3;
     for (size_t i = 0; i < std::min(c.issues.size(), kMaxIssues); ++i) {
@@ -157,6 +132,37 @@ class HeadSection : ReportPage {
 };
 
 }  // namespace
+
+std::string ReportIdentity(const Report& report) {
+  const ReportCapture& c = report.captures[report.shown];
+  std::string line = render::Safe(c.run.empty() ? c.path : c.run);
+  if (!c.host.empty()) line += " / " + render::Safe(c.host);
+  if (c.device_count > 0) {
+    line += fmt::format(" · {} {}{}", c.device_count, render::Upper(c.device_kind),
+                        c.device_count == 1 ? "" : "s");
+  }
+  if (c.execution_count == 0 && c.module_count > 0)
+    line += " · " + render::Plural(c.module_count, "module");
+  if (c.module_count > 0) line += " · plan read";
+  if (c.kind == "oom_log") {
+    line += " · " + (c.path == "-" ? std::string("standard input") : "error log " + FileName(c));
+  } else if (c.kind == "device_memory_profile") {
+    line += " · device memory profile";
+  } else if (c.has_allocators) {
+    line += " · allocator measured";
+  } else if (!report.allocators.empty()) {
+    line += " · host allocator measured";
+  } else {
+    line += c.status == "complete" ? " · no allocator events"
+                                   : " · no allocator events in what could be read";
+  }
+  if (c.duration_ns && *c.duration_ns > 0)
+    line += " over " + render::HumanNanoseconds(*c.duration_ns);
+  if (c.execution_count > 0) line += " · " + render::Plural(c.execution_count, "execution");
+  if (c.failed_count > 0) line += fmt::format(", {} failed before launch", c.failed_count);
+  if (c.status != "complete") line += " · TRUNCATED";
+  return line;
+}
 
 void WriteHeadSection(const ReportPage& page) { HeadSection(page).Write(); }
 

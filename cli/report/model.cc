@@ -91,6 +91,7 @@ class Reader {
                                   .format_note = row.Text("format_note"),
                                   .jax_version = row.Text("jax_version"),
                                   .duration_ns = row.MaybeInteger("duration_ns"),
+                                  .started_unix_ns = row.MaybeInteger("started_unix_ns"),
                                   .bytes = row.Integer("bytes"),
                                   .device_count = row.Integer("device_count"),
                                   .device_kind = row.Text("device_kind"),

@@ -80,6 +80,7 @@ struct ReportCapture {
       {};  // Run and host; else, where these repeat, what tells its path from theirs.
   std::string run, host, path, kind, status, format_note, jax_version;
   std::optional<int64_t> duration_ns;
+  std::optional<int64_t> started_unix_ns = {};
   int64_t bytes = 0;
   int64_t device_count = 0;
   std::string device_kind;

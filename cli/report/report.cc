@@ -10,6 +10,7 @@
 #include "cli/ingest/tee.h"
 #include "cli/open_captures.h"
 #include "cli/options.h"
+#include "cli/page/report_page.h"
 #include "cli/report/model.h"
 #include "cli/report/text.h"
 #include "cli/verbs.h"
@@ -25,7 +26,8 @@ struct Options {
   std::string database;
   ReportScope scope;
   std::string json_file;
-  std::string format = "text";
+  std::string html_file;
+  std::string format;  // Empty: by the name of -o, else text.
   std::optional<int64_t> top;
   OutputOptions output;
   SettingOptions settings;
@@ -66,21 +68,61 @@ ExitCode FindingsExit(const Report& report, const std::string& fail_on) {
   return ExitCode::kClean;
 }
 
-void WriteJson(const std::string& file, const std::string& json, bool force) {
+// Beside the report itself; `-` is standard output.
+void WriteBeside(const std::string& file, const std::string& text, bool force) {
   OutputOptions output;
   if (file != "-") output.file = file;
   output.force = force;
   Output out(output);
-  out.stream() << json;
+  out.stream() << text;
   out.Finish();
+}
+
+std::string FormatOf(const Options& options) {
+  if (!options.format.empty()) return options.format;
+  const std::string_view file = options.output.file;
+  for (const auto& [ending, format] :
+       {std::pair{".html", "html"}, {".htm", "html"}, {".json", "json"}, {".md", "markdown"}}) {
+    if (file.ends_with(ending)) return format;
+  }
+  return "text";
+}
+
+// Each output goes to a place of its own.
+void CheckOutputs(const Options& options) {
+  const std::pair<std::string_view, const std::string&> beside[] = {{"--json", options.json_file},
+                                                                    {"--html", options.html_file}};
+  for (const auto& [name, file] : beside) {
+    if (file.empty()) continue;
+    if (file == "-" && !options.output.file.empty()) {
+      throw Error(
+          fmt::format("{} - writes only that, to standard output: -o has nothing to write", name),
+          ExitCode::kUsage);
+    }
+    if (file == options.output.file)
+      throw Error(fmt::format("{} and -o name the same file", name), ExitCode::kUsage);
+  }
+  if (!options.json_file.empty() && options.json_file == options.html_file)
+    throw Error("--json and --html name the same file", ExitCode::kUsage);
+  const bool alone = options.json_file == "-" || options.html_file == "-" ||
+                     (FormatOf(options) != "text" && FormatOf(options) != "markdown" &&
+                      options.output.file.empty());
+  if (options.tee && alone) {
+    throw Error(
+        fmt::format("--tee writes to standard output, where the {} goes: name a file for "
+                    "one of them",
+                    options.html_file == "-" || FormatOf(options) == "html" ? "page" : "JSON"),
+        ExitCode::kUsage);
+  }
 }
 
 void Check(const Options& options) {
   if (options.paths.empty() && options.database.empty()) {
     throw Error("nothing to report on: name a capture, a folder or --db FILE", ExitCode::kUsage);
   }
-  if (options.format != "text" && options.format != "json" && options.format != "markdown") {
-    throw Error(fmt::format("--format {}: text, json or markdown expected", options.format),
+  const std::string format = FormatOf(options);
+  if (format != "text" && format != "json" && format != "markdown" && format != "html") {
+    throw Error(fmt::format("--format {}: text, json, markdown or html expected", format),
                 ExitCode::kUsage);
   }
   if (!options.fail_on.empty() && options.fail_on != "error" && options.fail_on != "warning" &&
@@ -88,22 +130,12 @@ void Check(const Options& options) {
     throw Error(fmt::format("--fail-on {}: error, warning or info expected", options.fail_on),
                 ExitCode::kUsage);
   }
-  if (options.json_file == "-" && !options.output.file.empty()) {
-    throw Error("--json - writes only JSON, to standard output: -o has nothing to write",
-                ExitCode::kUsage);
-  }
-  if (!options.json_file.empty() && options.json_file == options.output.file) {
-    throw Error("--json and -o name the same file", ExitCode::kUsage);
-  }
-  if (options.tee &&
-      (options.json_file == "-" || (options.format == "json" && options.output.file.empty()))) {
-    throw Error("--tee writes to standard output, where the JSON goes: name a file for one of them",
-                ExitCode::kUsage);
-  }
+  CheckOutputs(options);
   std::vector<std::string> inputs = options.paths;
   if (!options.database.empty()) inputs.push_back(options.database);
   RefuseToOverwriteInputs(options.output.file, inputs);
   RefuseToOverwriteInputs(options.json_file, inputs);
+  RefuseToOverwriteInputs(options.html_file, inputs);
   if (options.top.value_or(1) < 1)
     throw Error("--top: a number above 0 expected", ExitCode::kUsage);
 }
@@ -130,14 +162,19 @@ ExitCode Run(const Options& options) {
   style.next = NextCommands(options, report);
 
   if (!options.json_file.empty())
-    WriteJson(options.json_file, ReportJson(report), options.output.force);
-  if (options.json_file != "-") {
+    WriteBeside(options.json_file, ReportJson(report), options.output.force);
+  if (!options.html_file.empty()) {
+    WriteBeside(options.html_file, page::ReportHtml(database, report, style), options.output.force);
+  }
+  if (options.json_file != "-" && options.html_file != "-") {
+    const std::string format = FormatOf(options);
     OutputOptions output = options.output;
     output.format = "table";  // Not of this verb: it has formats of its own.
     Output out(output);
-    out.stream() << (options.format == "json"       ? ReportJson(report)
-                     : options.format == "markdown" ? ReportMarkdown(report, style)
-                                                    : ReportText(report, style));
+    out.stream() << (format == "json"       ? ReportJson(report)
+                     : format == "markdown" ? ReportMarkdown(report, style)
+                     : format == "html"     ? page::ReportHtml(database, report, style)
+                                            : ReportText(report, style));
     out.Finish();
   }
   const ExitCode findings = FindingsExit(report, options.fail_on);
@@ -172,21 +209,28 @@ void RegisterReport(Verbs& verbs, ExitCode& exit_code) {
   verb.Option("--json", options->json_file,
               "Also write JSON to this file; - writes only that, to standard output")
       .Type("FILE");
+  verb.Option("--html", options->html_file,
+              "Also write a page with pictures to this file, for a browser; - writes only that, to "
+              "standard output")
+      .Type("FILE");
   verb.Flag("--tee", options->tee,
             "Pass standard input through to standard output as it arrives, before the report");
   verb.Option("--fail-on", options->fail_on, "Exit with 3 on findings of this severity or worse")
       .Type("error|warning|info");
   AddSettingOptions(verb, options->settings);
-  verb.Option("--format", options->format, "text, json or markdown").ShowDefault().Type("FORMAT");
+  verb.Option("--format", options->format,
+              "text, json, markdown or html; by default what the name of -o ends in, else text")
+      .Type("FORMAT");
   verb.Option("-o,--output", options->output.file, "Write to this file instead of standard output")
       .Type("FILE");
-  verb.Flag("-f,--force", options->output.force, "Overwrite the file of -o or --json");
+  verb.Flag("-f,--force", options->output.force, "Overwrite the file of -o, --json or --html");
   verb.Option("--color", options->output.color, "auto, always or never").ShowDefault().Type("WHEN");
   verb.Footer(
       "Captures are read into a temporary database; nothing is written beside them.\n"
       "Exit: 0 reported, 1 nothing could be read, 3 findings (--fail-on), 4 part was rejected or "
       "truncated.\n"
       "A program's output: python train.py 2>&1 | oomdb report - --tee\n"
+      "To look at it: oomdb report sample_dbs/captures/grad_leak_oom --html page.html\n"
       "Example: oomdb report sample_dbs/captures/attention_oom");
   verb.Run([options, &exit_code] { exit_code = Run(*options); });
 }

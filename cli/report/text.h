@@ -24,6 +24,9 @@ struct ReportStyle {
 // from a capture is sanitized: it can't drive a terminal.
 std::string ReportText(const Report& report, const ReportStyle& style);
 
+// Whose capture it is, in one line: run and host, devices, what was recorded, executions.
+std::string ReportIdentity(const Report& report);
+
 // The same as GitHub Markdown: the findings as headings, the text report below as it is.
 std::string ReportMarkdown(const Report& report, const ReportStyle& style);
 

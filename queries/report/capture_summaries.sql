@@ -18,6 +18,7 @@
 --   failed_count: of these, known to have failed
 --   device_allocator_count: allocators of its devices; the pools of the host don't count
 --   largest_plan_bytes: the largest plan among its modules (bytes); NULL without plans
+--   started_unix_ns: when recording started (Unix ns); NULL: unknown
 CREATE VIEW capture_summaries AS
 SELECT
   c.capture_id, c.run, c.host, c.path, c.kind, c.status, c.format_note, c.jax_version,
@@ -31,5 +32,6 @@ SELECT
   (SELECT COUNT(*) FROM allocators a
     WHERE a.capture_id = c.capture_id AND a.device_id IS NOT NULL) AS device_allocator_count,
   (SELECT MAX(m.plan_bytes) FROM modules m
-    WHERE m.capture_id = c.capture_id) AS largest_plan_bytes
+    WHERE m.capture_id = c.capture_id) AS largest_plan_bytes,
+  c.started_unix_ns
 FROM captures c;
