@@ -7,6 +7,9 @@
 namespace oomdb::ingest {
 
 void UseBf16(const PlanModel& model, PlanState* state) {
+  if (model.platform() == "cpu") {
+    throw LeverUnknown("XLA:CPU computes bf16 in f32: which values it keeps in both isn't known");
+  }
   RequireBatch(model);
   state->new_schedule = true;
   const Logits& logits = LogitsOf(model);
