@@ -89,7 +89,8 @@ bool WriteLogBuffers(const Context& context) {
     ReportGroup rest;
     rest.shape = "smaller ones";
     for (size_t i = kMaxTiles - 1; i < shown.size(); ++i) {
-      rest.bytes += shown[i].bytes;
+      rest.bytes =
+          shown[i].bytes > INT64_MAX - rest.bytes ? INT64_MAX : rest.bytes + shown[i].bytes;
       rest.count += shown[i].count;
     }
     shown.resize(kMaxTiles - 1);
@@ -99,7 +100,7 @@ bool WriteLogBuffers(const Context& context) {
   int64_t whole = 0;
   for (const ReportGroup& g : shown) {
     sizes.push_back(g.bytes);
-    whole += g.bytes;
+    whole = g.bytes > INT64_MAX - whole ? INT64_MAX : whole + g.bytes;
   }
   if (whole <= 0) return false;
   const auto section = out.In("section");

@@ -47,18 +47,18 @@ class Picture {
 
  private:
   std::string X(int64_t bytes) const {
-    return render::Percent(static_cast<double>(bytes) / static_cast<double>(Highest()));
+    return render::Percent(static_cast<double>(bytes) / Highest());
   }
   // A little air on the right, where labels of lines stand.
-  int64_t Highest() const {
-    const int64_t high = std::max({needs_, capacity_.value_or(0), memory_.value_or(0)});
+  double Highest() const {
+    const auto most = static_cast<double>(std::max(needs_, capacity_.value_or(0)));
     // A device many times larger says nothing about a need.
-    const int64_t limit = std::max(needs_, capacity_.value_or(0)) * 3;
-    return std::min(high, limit) / 20 * 21 + 1;
+    return 1.05 * std::clamp(static_cast<double>(memory_.value_or(0)), most, 3 * most) + 1;
   }
 
   bool MemoryShown() const {
-    return memory_ && *memory_ < Highest() && (!capacity_ || *memory_ != *capacity_);
+    return memory_ && static_cast<double>(*memory_) < Highest() &&
+           (!capacity_ || *memory_ != *capacity_);
   }
 
   void Rules() {
@@ -69,7 +69,7 @@ class Picture {
                 {{"x1", X(bytes)}, {"x2", X(bytes)}, {"y1", "20"}, {"y2", "100%"}, {"class", css}});
     };
     if (MemoryShown()) line(*memory_, "dev");
-    if (capacity_ && *capacity_ < Highest()) line(*capacity_, "cap");
+    if (capacity_ && static_cast<double>(*capacity_) < Highest()) line(*capacity_, "cap");
   }
 
   void AsItIs() {
@@ -115,10 +115,10 @@ class Picture {
       out_.Leaf("stop", {{"offset", "0"}, {"class", "fade-in"}});
       out_.Leaf("stop", {{"offset", "1"}, {"class", "fade-out"}});
     }
-    if (capacity_ && *capacity_ < Highest())
+    if (capacity_ && static_cast<double>(*capacity_) < Highest())
       Level(*capacity_, "capacity " + render::HumanBytes(*capacity_), "b");
     // Beside the other, or not at all.
-    if (MemoryShown() && (!capacity_ || *memory_ - *capacity_ > Highest() / 6))
+    if (MemoryShown() && (!capacity_ || static_cast<double>(*memory_ - *capacity_) > Highest() / 6))
       Level(*memory_, "device " + render::HumanBytes(*memory_), "s roomy");
     Parts(22, 40);
     if (!capacity_ || needs_ <= *capacity_) return;
@@ -131,7 +131,7 @@ class Picture {
   }
 
   void Level(int64_t bytes, const std::string& words, const std::string& css) {
-    const bool left = bytes > Highest() / 5 * 4;
+    const bool left = static_cast<double>(bytes) > Highest() * 0.8;
     out_.Leaf(
         "text",
         {{"x", X(bytes)}, {"y", "13"}, {"text-anchor", left ? "end" : "middle"}, {"class", css}},
@@ -150,7 +150,7 @@ class Picture {
           "rect",
           {{"width", "100%"}, {"height", std::to_string(height)}, {"class", "cell f-" + part.css}});
       // A name that is cut off is no name.
-      if (part.bytes > Highest() / 6) {
+      if (static_cast<double>(part.bytes) > Highest() / 6) {
         out_.Leaf("text", {{"x", "8"}, {"y", "17"}, {"class", "t-" + part.css}}, part.name);
         out_.Leaf("text", {{"x", "8"}, {"y", "33"}, {"class", "s t-" + part.css}},
                   render::HumanBytes(part.bytes));
@@ -199,7 +199,7 @@ class Picture {
                                      {"data-needs", std::to_string(needs)},
                                      {"data-total", std::to_string(needs_)},
                                      {"data-capacity", std::to_string(capacity_.value_or(0))},
-                                     {"data-highest", std::to_string(Highest())},
+                                     {"data-highest", fmt::format("{:.0f}", Highest())},
                                      {"data-fits", word}});
     {
       const auto cell = out_.In("div", {{"class", "lab"}});

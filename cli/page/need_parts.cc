@@ -24,8 +24,15 @@ std::optional<Need> FromLog(const ReportErrorLog& log) {
   constexpr size_t kNamed = 4;
   const size_t named = std::min(log.buffers.size(), kNamed);
   int64_t listed = 0;
-  for (size_t i = 0; i < named; ++i) listed += log.buffers[i].bytes;
-  if (listed > need.bytes) listed = 0;
+  // Those of a nonsense log are more than there can be.
+  const bool within =
+      std::all_of(log.buffers.begin(), log.buffers.begin() + static_cast<std::ptrdiff_t>(named),
+                  [&](const ReportGroup& g) {
+                    const bool fits = g.bytes <= need.bytes - listed;
+                    if (fits) listed += g.bytes;
+                    return fits;
+                  });
+  if (!within) listed = 0;
   for (size_t i = 0; listed > 0 && i < named; ++i) {
     const ReportGroup& g = log.buffers[i];
     Add(render::CountOf(g.count, g.shape), i % 2 == 0 ? "forward" : "backward", g.bytes, &need);

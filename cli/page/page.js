@@ -20,9 +20,10 @@ function fixed(value, digits) {
 function bytes(count) {
   let value = Math.abs(count), unit = 0;
   if (value < 1024) return count + ' B';
-  while (value >= 1023.5 && unit < 4) { value /= 1024; ++unit; }
+  while (value >= 1023.5 && unit < 6) { value /= 1024; ++unit; }
   const digits = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
-  return (count < 0 ? '-' : '') + fixed(value, digits) + ' ' + ['B', 'KiB', 'MiB', 'GiB', 'TiB'][unit];
+  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'];
+  return (count < 0 ? '-' : '') + fixed(value, digits) + ' ' + units[unit];
 }
 
 // A chart: a cursor that mouse and keys move, and the list of what lives there.
@@ -151,7 +152,8 @@ function remedies() {
   const both = find('both');
   if (!both) return;
   const number = (row, name) => Number(row.dataset[name]);
-  const percent = (size, row) => (100 * Math.max(0, size) / number(row, 'highest')).toFixed(3) + '%';
+  const percent = (size, row) =>
+    (100 * Math.max(0, size) / number(row, 'highest')).toFixed(3) + '%';
 
   const keysOf = row => row.dataset.remedy ? row.dataset.remedy.split('+').sort() : [];
 
@@ -189,7 +191,8 @@ function remedies() {
     } else if (ticked.length && capacity) {
       // One that fits alone fits with others, too.
       if (ticked.some(row => row.dataset.fits === 'yes')) [words, css] = ['✓ fits', 'yes'];
-      else if (ticked.some(row => row.dataset.fits === 'likely')) [words, css] = ['✓ likely fits', 'yes'];
+      else if (ticked.some(row => row.dataset.fits === 'likely'))
+        [words, css] = ['✓ likely fits', 'yes'];
       else if (low > capacity) [words, css] = ['✕ not enough', 'no'];
       else [words, css] = ['may fit, if what they save adds up', 'idle'];
     }

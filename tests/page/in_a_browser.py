@@ -218,6 +218,8 @@ def check_page(browser, checks, name, path, report):
     browser.open(path, dark=True)
     ground = browser.ask("getComputedStyle(document.body).backgroundColor")
     checks.that(ground != "rgb(250, 250, 248)", f"{name}: dark is dark")
+    font = browser.ask("getComputedStyle(document.body).fontFamily")
+    checks.that("sans-serif" in font, f"{name}: the style sheet is whole: {font}")
     checks.that(not browser.problems, f"{name}: {browser.problems}")
 
 
@@ -225,7 +227,8 @@ def check_without_script(browser, checks, name, path):
     browser.problems = []
     browser.open(path, script=False)
     tree = browser.send("DOM.getDocument", depth=0)["root"]["nodeId"]
-    drawn = browser.send("DOM.querySelectorAll", nodeId=tree, selector="main svg path, main svg rect")
+    drawn = browser.send("DOM.querySelectorAll", nodeId=tree,
+                         selector="main svg path, main svg rect")
     checks.that(len(drawn["nodeIds"]) > 3, f"{name}: pictures without JavaScript")
     for idle in ("#copy", "#both", ".need input"):
         node = browser.send("DOM.querySelector", nodeId=tree, selector=idle)["nodeId"]

@@ -211,6 +211,16 @@ TEST_F(MadePageTest, AHugePlanFitsAPage) {
   EXPECT_EQ(highest, page.report.plan->peak_bytes);
 }
 
+// Sizes of exabytes are drawn to scale: no place is negative.
+TEST_F(MadePageTest, ExabytesHavePlaces) {
+  std::ofstream(folder_ / "train.log")
+      << "RESOURCE_EXHAUSTED: Ran out of memory in memory space hbm. Used 8388607.50T of 15.75G "
+         "hbm. Exceeded hbm capacity by 8388607.48T.\n";
+  const Page page = PageOf(folder_.string());
+  EXPECT_THAT(page.html, HasSubstr("class=\"need\""));
+  EXPECT_THAT(page.html, Not(HasSubstr("=\"-")));
+}
+
 // 8,000 lines that all live at the peak: what is too small for a tile is one tile.
 TEST_F(MadePageTest, ManyLinesAtThePeakFitAPage) {
   HloBuilder hlo("jit_step");
