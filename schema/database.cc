@@ -16,6 +16,7 @@
 #include <thread>
 #include <utility>
 
+#include "schema/foreign_file.h"
 #include "schema/migrations.h"
 #include "schema/sql_names.h"
 
@@ -174,12 +175,17 @@ void StoreSettings(SQLite::Database& connection) {
 }
 
 // What a file from somebody else may not do, however its schema is made.
-void Distrust(SQLite::Database& connection) {
+void DistrustSchema(SQLite::Database& connection) {
   sqlite3* const handle = connection.getHandle();
   sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
   sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, nullptr);
   sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
+}
+
+// And of a file that is only read.
+void Distrust(SQLite::Database& connection) {
+  DistrustSchema(connection);
   connection.exec("PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0");
 }
 
@@ -252,6 +258,7 @@ Database Database::OpenForIngest(const std::string& path, std::span<const ViewDe
   if (fs::is_directory(path)) throw Error(fmt::format("{}: a folder; --db names a file", path));
   RefuseNetworkFileSystem(path);
   RefuseReadOnlyFolder(path);
+  RefuseSuperJournal(path);
   std::unique_ptr<SQLite::Database> connection =
       Connect(path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
   std::unique_ptr<Busy> watch;
@@ -261,7 +268,9 @@ Database Database::OpenForIngest(const std::string& path, std::span<const ViewDe
   }
   int version = 0;
   // Looked at before the lock, so that a foreign file isn't even locked.
-  Inspect(*connection, path, &version);
+  if (Inspect(*connection, path, &version) == FileState::kOurs)
+    RefuseForeignSchema(*connection, path);
+  DistrustSchema(*connection);
   SetCache(*connection);
   // Full sync and the default journal are SQLite's defaults; said here because a SIGKILL must never
   // cost the file.
@@ -271,6 +280,7 @@ Database Database::OpenForIngest(const std::string& path, std::span<const ViewDe
     if (Inspect(*connection, path, &version) == FileState::kNew) {
       CreateTables(*connection);
     } else {
+      RefuseForeignSchema(*connection, path);  // Once more, under the lock.
       Migrate(*connection, version, Migrations());
     }
     StoreSettings(*connection);
@@ -291,6 +301,7 @@ Database Database::OpenReadOnly(const std::string& path, std::span<const ViewDef
         fmt::format("{}: no such database; make it with `oomdb ingest --db {} PATH…`", path, path));
   }
   if (fs::is_directory(path)) throw Error(fmt::format("{}: a folder; --db names a file", path));
+  RefuseSuperJournal(path);
   RollBackJournal(path);
   std::unique_ptr<SQLite::Database> connection =
       Connect(path, SQLite::OPEN_READONLY, kReadTimeoutMs);
@@ -298,6 +309,7 @@ Database Database::OpenReadOnly(const std::string& path, std::span<const ViewDef
   if (Inspect(*connection, path, &version) == FileState::kNew) {
     throw Error(fmt::format("{}: empty; fill it with `oomdb ingest --db {} PATH…`", path, path));
   }
+  RefuseForeignSchema(*connection, path);
   Distrust(*connection);
   if (version < SchemaVersion()) {
     std::unique_ptr<SQLite::Database> copy =

@@ -89,6 +89,75 @@ TEST_F(DatabaseTest, RefusesWhatIsNotOurs) {
   EXPECT_EQ(Raw(other).execAndGet("SELECT COUNT(*) FROM sqlite_master").getInt(), 1);
 }
 
+// What somebody else put into a file of ours never runs: it is refused, for reading and writing.
+TEST_F(DatabaseTest, RefusesWhatRunsByItself) {
+  const struct {
+    const char* sql;
+    const char* what;
+  } kCases[] = {
+      {"CREATE TRIGGER tr AFTER INSERT ON captures BEGIN DELETE FROM captures; END",
+       "it has a trigger, tr"},
+      {"DROP TABLE settings; CREATE VIEW settings AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL "
+       "SELECT x + 1 FROM c) SELECT x AS name, x AS setting, x AS meaning FROM c",
+       "its table settings is a view"},
+      {"ALTER TABLE captures ADD COLUMN more TEXT AS (hex(zeroblob(1000000000)))",
+       "the column more of its table captures is computed"},
+  };
+  for (const auto& c : kCases) {
+    fs::remove(path_);
+    MakeDatabase();
+    Raw(path_).exec(c.sql);
+    for (const bool writes : {false, true}) {
+      const Error error = ErrorOf([&] {
+        writes ? Database::OpenForIngest(path_, Views()) : Database::OpenReadOnly(path_, Views());
+      });
+      EXPECT_EQ(error.code(), ExitCode::kForeignFile) << c.sql;
+      EXPECT_THAT(error.what(), HasSubstr(c.what));
+    }
+  }
+}
+
+// A user's own tables, views and indexes are no harm.
+TEST_F(DatabaseTest, WhatPeopleAddStays) {
+  MakeDatabase();
+  Raw(path_).exec(
+      "CREATE TABLE notes (text TEXT); CREATE VIEW mine AS SELECT name FROM modules; CREATE INDEX "
+      "more ON stored_modules (name); ANALYZE");
+  EXPECT_NO_THROW(Database::OpenReadOnly(path_, Views()));
+  EXPECT_NO_THROW(Database::OpenForIngest(path_, Views()));
+  EXPECT_EQ(Raw(path_).execAndGet("SELECT COUNT(*) FROM mine").getInt(), 1);
+}
+
+// A journal that names a super-journal has SQLite delete the file of that name.
+TEST_F(DatabaseTest, AJournalThatNamesAnotherFileIsRefused) {
+  MakeDatabase();
+  const std::string victim = folder_.File("victim");
+  std::ofstream(victim) << "precious";
+  const std::string magic("\xd9\xd5\x05\xf9\x20\xa1\x63\xd7", 8);
+  const auto number = [](uint32_t n) {
+    return std::string{static_cast<char>(n >> 24), static_cast<char>(n >> 16),
+                       static_cast<char>(n >> 8), static_cast<char>(n)};
+  };
+  uint32_t checksum = 0;
+  for (const char byte : victim) checksum += static_cast<uint8_t>(byte);
+  // One page in it, so that it is hot; then the page of the lock, the name, its length and sum.
+  std::string page(4096, '\0');
+  std::string header = magic + number(1) + number(7) + number(1) + number(512) + number(4096);
+  header.resize(512);
+  std::ofstream(path_ + "-journal", std::ios::binary)
+      << header << number(1) << page << number(7) << number(0x40000000 / 4096 + 1) << victim
+      << number(static_cast<uint32_t>(victim.size())) << number(checksum) << magic;
+  for (const bool writes : {false, true}) {
+    const Error error = ErrorOf([&] {
+      writes ? Database::OpenForIngest(path_, Views()) : Database::OpenReadOnly(path_, Views());
+    });
+    EXPECT_EQ(error.code(), ExitCode::kForeignFile);
+    EXPECT_THAT(error.what(), HasSubstr("oom.db-journal names another file"));
+  }
+  EXPECT_TRUE(fs::exists(victim));
+  EXPECT_TRUE(fs::exists(path_ + "-journal"));
+}
+
 TEST_F(DatabaseTest, RefusesANewerFileNamingBothVersions) {
   MakeDatabase();
   Raw(path_).exec("PRAGMA user_version = 900");
