@@ -115,11 +115,12 @@ class Picture {
       out_.Leaf("stop", {{"offset", "0"}, {"class", "fade-in"}});
       out_.Leaf("stop", {{"offset", "1"}, {"class", "fade-out"}});
     }
-    if (capacity_ && static_cast<double>(*capacity_) < Highest())
-      Level(*capacity_, "capacity " + render::HumanBytes(*capacity_), "b");
     // Beside the other, or not at all.
-    if (MemoryShown() && (!capacity_ || static_cast<double>(*memory_ - *capacity_) > Highest() / 6))
-      Level(*memory_, "device " + render::HumanBytes(*memory_), "s roomy");
+    const bool both =
+        MemoryShown() && (!capacity_ || static_cast<double>(*memory_ - *capacity_) > Highest() / 6);
+    if (capacity_ && static_cast<double>(*capacity_) < Highest())
+      Level(*capacity_, "capacity " + render::HumanBytes(*capacity_), "b", both);
+    if (both) Level(*memory_, "device " + render::HumanBytes(*memory_), "s roomy", true);
     Parts(22, 40);
     if (!capacity_ || needs_ <= *capacity_) return;
     const std::string width = X(needs_ - *capacity_);
@@ -130,8 +131,9 @@ class Picture {
     }
   }
 
-  void Level(int64_t bytes, const std::string& words, const std::string& css) {
-    const bool left = static_cast<double>(bytes) > Highest() * 0.8;
+  // `left`: its words stand before it.
+  void Level(int64_t bytes, const std::string& words, const std::string& css, bool left) {
+    left = left || static_cast<double>(bytes) > Highest() * 0.8;
     out_.Leaf(
         "text",
         {{"x", X(bytes)}, {"y", "13"}, {"text-anchor", left ? "end" : "middle"}, {"class", css}},
@@ -216,11 +218,15 @@ class Picture {
     {
       const auto cell = out_.In("div", {{"class", "bar"}});
       const auto svg = out_.In("svg", {{"height", "26"}, {"aria-hidden", "true"}});
+      // Of a replayed plan the range is known; a bound may save nothing.
+      const int64_t least = remedy.needs_low_bytes.value_or(needs);
+      const int64_t most =
+          remedy.needs_low_bytes ? remedy.needs_high_bytes.value_or(needs_) : needs_;
       out_.Leaf("rect",
-                {{"x", "0"}, {"y", "7"}, {"width", X(needs)}, {"height", "12"}, {"class", "left"}});
-      out_.Leaf("rect", {{"x", X(needs)},
+                {{"x", "0"}, {"y", "7"}, {"width", X(least)}, {"height", "12"}, {"class", "left"}});
+      out_.Leaf("rect", {{"x", X(least)},
                          {"y", "7"},
-                         {"width", X(needs_ - needs)},
+                         {"width", X(std::max<int64_t>(0, most - least))},
                          {"height", "12"},
                          {"class", "fade"}});
     }
@@ -238,9 +244,7 @@ class Picture {
                                                   : "";
       out_.Leaf("span", {{"class", "verdict " + css}}, text);
     }
-    if (remedy.saving_bytes) {
-      out_.Leaf("div", {{"class", "cost"}}, "saves ≤ " + render::HumanBytes(*remedy.saving_bytes));
-    }
+    if (remedy.saving_bytes) out_.Leaf("div", {{"class", "cost"}}, "saves " + SavingWords(remedy));
   }
 
   const Context& context_;

@@ -35,7 +35,7 @@ void WriteRemedy(render::Markup& out, const ReportRemedy& remedy) {
   out.Leaf("span", {}, ForPeople(remedy.fix));
   std::string words;
   const auto add = [&](const std::string& text) { words += (words.empty() ? "" : " · ") + text; };
-  if (remedy.saving_bytes) add("saves ≤ " + render::HumanBytes(*remedy.saving_bytes));
+  if (remedy.saving_bytes) add("saves " + SavingWords(remedy));
   if (remedy.needs_bytes) add("then needs " + render::HumanBytes(*remedy.needs_bytes));
   if (!remedy.cost.empty() && remedy.cost != "none") add("costs " + ForPeople(remedy.cost));
   if (remedy.changes_results.value_or(false)) add("changes results");

@@ -121,6 +121,12 @@ std::string VerdictOfCapture(const Report& report, const ReportCapture& capture)
   if (!capture.worst_verdict.empty()) return capture.worst_verdict;
   const bool whole = capture.status == "complete" && !capture.damaged &&
                      capture.failed_count == 0 && capture.module_count > 0;
+  // What another capture explains is no less wrong with this one.
+  const auto wrong =
+      std::find_if(report.findings.begin(), report.findings.end(), [&](const ReportFinding& f) {
+        return f.capture_id == capture.capture_id && f.severity != "info" && !f.verdict.empty();
+      });
+  if (wrong != report.findings.end()) return wrong->verdict;
   const bool open =
       std::any_of(report.open.begin(), report.open.end(),
                   [&](const ReportOpenQuestion& q) { return q.capture_id == capture.capture_id; });
