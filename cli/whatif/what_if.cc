@@ -16,8 +16,8 @@
 #include "cli/verbs.h"
 #include "cli/whatif/module_reader.h"
 #include "cli/whatif/question.h"
-#include "ingest/plan/hlo_bytes.h"
 #include "google/protobuf/arena.h"
+#include "ingest/plan/hlo_bytes.h"
 #include "render/units.h"
 
 namespace oomdb::cli {
