@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "ingest/plan/idle_spans.h"
+#include "ingest/plan/limits.h"
 #include "ingest/plan/parameter_kinds.h"
 #include "ingest/plan/parameter_uses.h"
 #include "ingest/plan/upstream.h"
@@ -17,7 +18,6 @@ namespace oomdb::ingest {
 namespace {
 
 constexpr int kMaxCopySteps = 32;
-constexpr size_t kMaxLeaves = 1'000'000;
 
 bool IsCollective(std::string_view opcode) {
   constexpr std::array<std::string_view, 8> kNames = {
@@ -32,9 +32,9 @@ bool IsCollective(std::string_view opcode) {
   return opcode == "recv" || opcode == "recv-done";
 }
 
-class Reader {
+class AnatomyReader {
  public:
-  Reader(const PlanSources& from, NameStacks& stacks, TextBudget& text, Plan* plan)
+  AnatomyReader(const PlanSources& from, NameStacks& stacks, TextBudget& text, Plan* plan)
       : instructions_(from.instructions),
         assignment_(from.assignment),
         replay_(from.replay),
@@ -399,7 +399,7 @@ void ReadAnatomyOfText(Plan* plan) {
 
 void ReadAnatomy(const PlanSources& from, NameStacks& stacks, TextBudget& text, Plan* plan) {
   if (!plan->has_buffer_assignment) return;
-  Reader(from, stacks, text, plan).Read();
+  AnatomyReader(from, stacks, text, plan).Read();
 }
 
 }  // namespace oomdb::ingest

@@ -3,6 +3,7 @@
 #ifndef OOMDB_INGEST_PLAN_LIMITS_H_
 #define OOMDB_INGEST_PLAN_LIMITS_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -17,6 +18,9 @@ namespace oomdb::ingest {
 // How many steps a search through a module of so many instructions may take in all: real ones are
 // short; a module made to be long must not make them quadratic.
 constexpr int64_t SearchSteps(int64_t instructions) { return 100'000 + 16 * instructions; }
+
+// More leaves than any program takes or returns (the largest models have some ten thousand).
+inline constexpr size_t kMaxLeaves = 1'000'000;
 
 // The problems of one plan: the first of each key is described, the others are counted.
 class IssueLog {

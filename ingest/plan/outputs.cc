@@ -8,8 +8,6 @@
 namespace oomdb::ingest {
 namespace {
 
-// More leaves than any program returns (the largest models have some ten thousand).
-constexpr size_t kMaxLeaves = 1'000'000;
 constexpr int kMaxFusionRootSteps = 64;
 
 // A computation that the search went into, and where it came from.

@@ -4,12 +4,12 @@
 #include <optional>
 #include <string_view>
 
+#include "ingest/plan/limits.h"
 #include "ingest/plan/parameter_uses.h"
 
 namespace oomdb::ingest {
 namespace {
 
-constexpr size_t kMaxLeaves = 1'000'000;
 constexpr int kMaxRounds = 64;  // One follows from another, from layer to layer.
 
 bool IsFloat(const proto::ShapeProto& shape) {
@@ -35,10 +35,10 @@ bool HasBackward(const Instructions& instructions) {
   return false;
 }
 
-class Reader {
+class KindReader {
  public:
-  Reader(const proto::HloModuleProto& module, const Instructions& instructions,
-         const BufferAssignment& assignment, NameStacks& stacks, const Plan& plan)
+  KindReader(const proto::HloModuleProto& module, const Instructions& instructions,
+             const BufferAssignment& assignment, NameStacks& stacks, const Plan& plan)
       : module_(module),
         instructions_(instructions),
         assignment_(assignment),
@@ -309,7 +309,7 @@ ParameterKinds ReadParameterKinds(const proto::HloModuleProto& module,
                                   const Instructions& instructions,
                                   const BufferAssignment& assignment, NameStacks& stacks,
                                   const Plan& plan) {
-  return Reader(module, instructions, assignment, stacks, plan).Read();
+  return KindReader(module, instructions, assignment, stacks, plan).Read();
 }
 
 }  // namespace oomdb::ingest

@@ -15,22 +15,8 @@ constexpr size_t kMaxModules = 16;
 // Of all calls of a thread, 16 bytes each.
 constexpr size_t kMaxMarks = 4'000'000;
 
-// Sorts, and joins what overlaps or nests: calls of compiled functions call others.
-void Join(std::vector<std::pair<int64_t, int64_t>>* spans) {
-  std::sort(spans->begin(), spans->end());
-  std::vector<std::pair<int64_t, int64_t>> joined;
-  for (const auto& span : *spans) {
-    if (!joined.empty() && span.first < joined.back().second) {
-      joined.back().second = std::max(joined.back().second, span.second);
-    } else {
-      joined.push_back(span);
-    }
-  }
-  *spans = std::move(joined);
-}
-
 // The place of the first span that begins after `time`.
-int32_t SpansBegunBy(const std::vector<std::pair<int64_t, int64_t>>& spans, int64_t time) {
+int32_t SpansBegunBy(const Spans& spans, int64_t time) {
   const auto next = std::upper_bound(spans.begin(), spans.end(), time,
                                      [](int64_t t, const auto& span) { return t < span.first; });
   return static_cast<int32_t>(next - spans.begin());

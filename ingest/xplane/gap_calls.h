@@ -5,10 +5,10 @@
 
 #include <cstdint>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "ingest/xplane/host_timeline.h"
+#include "ingest/xplane/spans.h"
 
 namespace oomdb::ingest {
 
@@ -16,13 +16,13 @@ namespace oomdb::ingest {
 // on which it ran most often); by start, each once, ps.
 struct ModuleLaunches {
   int32_t module = -1;  // In the ModuleIndex.
-  std::vector<std::pair<int64_t, int64_t>> spans;
+  Spans spans;
 };
 
 // All launches of one thread.
 struct LineLaunches {
   std::vector<ModuleLaunches> modules;
-  std::vector<std::pair<int64_t, int64_t>> spans;  // Of all modules and devices, in any order.
+  Spans spans;  // Of all modules and devices, in any order.
 };
 
 // Counts the calls of one line. Calls inside of a launch are the launch's own: they don't count.
@@ -42,8 +42,6 @@ class GapCallCounter {
   int64_t left_out() const { return left_out_; }
 
  private:
-  using Spans = std::vector<std::pair<int64_t, int64_t>>;
-
   // What a name is; looked up once.
   struct Name {
     int64_t metadata_id = 0;

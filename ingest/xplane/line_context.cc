@@ -10,8 +10,6 @@
 namespace oomdb::ingest {
 namespace {
 
-using Spans = std::vector<std::pair<int64_t, int64_t>>;
-
 // Of a gap between two executions at most this many events are kept, latest first, and as many
 // container calls: a gap can hold a whole program's Python frames.
 constexpr size_t kMaxWindowEvents = 512;
@@ -40,21 +38,6 @@ bool WantsFrames(EventRole role) {
 // What an allocator did is no call.
 bool IsCall(EventRole role) {
   return role != EventRole::kAllocation && role != EventRole::kDeallocation;
-}
-
-// Sorts, and joins what overlaps.
-void Join(Spans* spans) {
-  std::sort(spans->begin(), spans->end());
-  Spans joined;
-  for (const auto& span : *spans) {
-    if (span.second <= span.first) continue;
-    if (!joined.empty() && span.first < joined.back().second) {
-      joined.back().second = std::max(joined.back().second, span.second);
-    } else {
-      joined.push_back(span);
-    }
-  }
-  *spans = std::move(joined);
 }
 
 class ContextPlanner {

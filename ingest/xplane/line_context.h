@@ -4,7 +4,6 @@
 #define OOMDB_INGEST_XPLANE_LINE_CONTEXT_H_
 
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 #include "ingest/xplane/executions.h"
@@ -20,12 +19,12 @@ struct LineContext {
   std::vector<int64_t> points_ps;
   // Keep what starts in these, when there is too much the latest, container calls and the latest
   // of each name; sorted, disjoint.
-  std::vector<std::pair<int64_t, int64_t>> windows;
+  Spans windows;
   // Count what is called between these.
   LineLaunches launches;
   // For these spans, find the longest stretch in which the thread recorded nothing; sorted,
   // disjoint.
-  std::vector<std::pair<int64_t, int64_t>> quiet_spans;
+  Spans quiet_spans;
 
   bool empty() const {
     return points_ps.empty() && windows.empty() && launches.modules.empty() && quiet_spans.empty();

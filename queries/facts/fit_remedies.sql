@@ -72,11 +72,17 @@
 --   needs_bytes: what the changed plan and other arrays need (bytes)
 --   needs_low_bytes: the low end of the range in which the truth lies (bytes); NULL: open
 --   needs_high_bytes: its high end (bytes); NULL: open
+--   others_bytes: what else was in use, as part of what is needed (bytes)
+--   capacity_bytes: what the device may use (bytes)
 --   fits: 1 when all of the range is within the capacity, 0 when none of it is, else NULL; never 1
 --     where of the device only its target is known
 --   likely: 1 when needs_bytes is within the capacity, 0 when not
 --   cost: what it costs
 --   changes_results: 0 or 1
+--   batch_parts: micro-batches; NULL: the batch is not split
+--   logits_parts: chunks of the loss; NULL: it is not split
+--   state_parts: devices that share the state; NULL: as before
+--   vmap_parts: chunks instead of one vmap; NULL: it is none
 --   leading_role: the role that dominates the heap peak
 -- how to read: The plan is replayed with the remedy (plan_changes), in as few parts as are enough,
 --   else in those that save most. Where that can't be, and for the scratch of library calls and a
@@ -248,6 +254,8 @@ SELECT
   c.needs_bytes,
   c.needs_low_bytes,
   c.needs_high_bytes,
+  c.others_bytes,
+  c.capacity_bytes,
   c.fits,
   c.likely,
   c.block,

@@ -176,6 +176,61 @@ TEST(StepDoesNotFitTest, WhatIsNotEnoughAloneIsOfferedInPairs) {
   EXPECT_EQ(remedies.at("donate+checkpoint").likely, 1);
 }
 
+// A plan of 672 MiB for a device of 512 MiB, whose replay gave these.
+RuleDatabase Replayed(const std::string& rows) {
+  RuleDatabase database({{"capacity_bytes", 512_MiB}});
+  database.IngestPlan(LargeStep().Bytes());
+  database.Execute(
+      "DELETE FROM stored_plan_changes; UPDATE stored_plans SET replayed = 1; INSERT INTO "
+      "stored_plan_changes (plan_id, remedy, micro_batches, needs_bytes, low_bytes, high_bytes) "
+      "SELECT p.plan_id, c.* FROM stored_plans p CROSS JOIN (SELECT '' AS remedy, 0, 0, 0, 0 WHERE "
+      "0 UNION ALL VALUES " +
+      rows + ") c; UPDATE stored_plan_changes SET micro_batches = NULL WHERE micro_batches = 0");
+  return database;
+}
+
+std::string Row(const std::string& remedy, int parts, int64_t needs, int64_t low, int64_t high) {
+  return "('" + remedy + "', " + std::to_string(parts) + ", " + std::to_string(needs) + ", " +
+         std::to_string(low) + ", " + std::to_string(high) + ")";
+}
+
+// 2 parts are likely to be enough, 4 are for sure; of what isn't enough what needs least.
+TEST(StepDoesNotFitTest, AReplayGivesTheFewestPartsThatAreEnough) {
+  RuleDatabase database = Replayed(Row("micro_batch", 2, 500_MiB, 480_MiB, 520_MiB) + ", " +
+                                   Row("micro_batch", 4, 400_MiB, 380_MiB, 420_MiB) + ", " +
+                                   Row("micro_batch", 8, 300_MiB, 280_MiB, 320_MiB) + ", " +
+                                   Row("checkpoint", 0, 600_MiB, 580_MiB, 620_MiB));
+  const std::vector<Finding> found = database.Findings("step_does_not_fit");
+  ASSERT_THAT(found, SizeIs(1));
+  std::map<std::string, Remedy> remedies;
+  for (const Remedy& remedy : database.Remedies(found[0])) remedies[remedy.remedy] = remedy;
+  EXPECT_THAT(remedies.at("micro_batch").fix, HasSubstr("into 4 micro-batches"));
+  EXPECT_EQ(remedies.at("micro_batch").needs_bytes, 400_MiB);
+  EXPECT_EQ(remedies.at("micro_batch").fits, 1);
+  EXPECT_EQ(remedies.at("checkpoint").fits, 0);
+  // What a replay does not know is not guessed by the peak beside it.
+  EXPECT_FALSE(remedies.contains("fused_attention"));
+  EXPECT_EQ(database.Integer("SELECT needs_high_bytes FROM remedies WHERE remedy = 'micro_batch'"),
+            420_MiB);
+}
+
+TEST(StepDoesNotFitTest, AdviceAddsUp) {
+  RuleDatabase database = Replayed(Row("checkpoint", 0, 600_MiB, 580_MiB, 620_MiB) + ", " +
+                                   Row("micro_batch", 2, 560_MiB, 540_MiB, 580_MiB) + ", " +
+                                   Row("checkpoint+micro_batch", 2, 470_MiB, 450_MiB, 490_MiB));
+  EXPECT_EQ(database.Integer("SELECT COUNT(*) FROM advice"), 2);
+  EXPECT_EQ(database.Integer("SELECT spare_bytes FROM advice WHERE position = 1 AND key = "
+                             "'checkpoint'"),
+            512_MiB - 600_MiB);
+  EXPECT_EQ(database.Integer("SELECT spare_bytes FROM advice WHERE position = 2 AND key = "
+                             "'micro_batch' AND fits = 1"),
+            42_MiB);
+  // Where nothing is likely to be enough, there is none.
+  EXPECT_EQ(Replayed(Row("checkpoint", 0, 600_MiB, 580_MiB, 620_MiB))
+                .Integer("SELECT COUNT(*) FROM advice"),
+            0);
+}
+
 TEST(StepDoesNotFitTest, AMapIsDoneInChunks) {
   HloBuilder hlo("jit_score");
   hlo.Parameter(128_MiB);

@@ -160,7 +160,8 @@ class LoopCheckpoint {
         scanned_inputs_.insert(n);
         // What the loop only reads mostly has no buffer of the loop's own.
         const InstructionNumber given = program_.Operand(forward_, 0);
-        const LeafRange element = given == IdIndex::kNone ? LeafRange() : program_.Element(given, k);
+        const LeafRange element =
+            given == IdIndex::kNone ? LeafRange() : program_.Element(given, k);
         if (element.count == 1) scanned_inputs_.insert(program_.Source(element.first));
       } else if (is_stacked) {
         stacks_.insert(n);

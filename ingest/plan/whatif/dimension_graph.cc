@@ -260,7 +260,8 @@ Symbol DimensionGraph::Spread(std::span<const Seed> seeds) const {
   while (!todo.empty()) {
     const auto [c, factor] = todo.back();
     todo.pop_back();
-    if (const auto followers = followers_of_class_.find(c); followers != followers_of_class_.end()) {
+    if (const auto followers = followers_of_class_.find(c);
+        followers != followers_of_class_.end()) {
       for (int32_t follower : followers->second) add(follower, factor);
     }
     if (class_is_free_[c]) continue;
