@@ -119,6 +119,14 @@ Json ToJson(const ReportPlan& p) {
   json["roles_at_peak"] = std::move(roles);
   json["groups_at_peak"] = std::move(groups);
   json["other_memory_spaces"] = std::move(spaces);
+  json["advice"] = List(p.advice, [](const ReportStep& step) {
+    return Json{{"remedy", step.remedy},
+                {"step", step.step},
+                {"needs_bytes", Number(step.needs_bytes, "inferred")},
+                {"spare_bytes", Number(step.spare_bytes, "inferred")},
+                {"fits", OrNull(step.fits)},
+                {"likely", OrNull(step.likely)}};
+  });
   json["memory_anatomy"] = List(p.anatomy, [&](const ReportKind& kind) {
     return Json{{"memory_space", kind.memory_space},
                 {"kind", kind.kind},

@@ -122,6 +122,14 @@ struct ReportSpace {
   int64_t bytes = 0;
 };
 
+// A step of what makes the plan fit, as in the view advice: with those before it.
+struct ReportStep {
+  std::string remedy, step;
+  std::optional<int64_t> needs_bytes;
+  std::optional<int64_t> spare_bytes;  // Negative: still missing.
+  std::optional<bool> fits, likely;
+};
+
 // What memory at the peak is for, as in the view memory_anatomy.
 struct ReportKind {
   int64_t memory_space = 0;
@@ -176,6 +184,7 @@ struct ReportPlan {
   std::vector<ReportRole> roles;    // Of the temps at the heap peak, largest first.
   std::vector<ReportGroup> groups;  // At the peak, parameters and outputs too, largest first.
   std::vector<ReportSpace> other_spaces;
+  std::vector<ReportStep> advice;           // In their order; of one device.
   std::vector<ReportKind> anatomy;          // By memory space, most bytes first.
   std::vector<ReportWaste> waste;           // Most weight first.
   std::vector<ReportNeighbour> neighbours;  // Most bytes together first.

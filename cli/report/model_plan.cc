@@ -45,6 +45,7 @@ class PlanReader {
     ReadSpaces(&plan);
     ReadCapacity(&plan);
     ReadGroups(&plan);
+    ReadAdvice(&plan);
     ReadReportAnatomy(database_, &plan);
     return plan;
   }
@@ -104,6 +105,23 @@ class PlanReader {
     plan->capacity_source = devices[0].Text("capacity_source");
     plan->capacity_evidence = devices[0].Text("capacity_evidence");
     plan->memory_bytes = devices[0].MaybeInteger("memory_bytes");
+  }
+
+  // Of one module's devices the first: they mostly have the same capacity.
+  void ReadAdvice(ReportPlan* plan) {
+    std::optional<int64_t> device;
+    for (const schema::Record& row :
+         schema::ReadView(database_, "advice", {{"module_id", plan->module_id}},
+                          "device_id NULLS FIRST, position")) {
+      if (!plan->advice.empty() && row.MaybeInteger("device_id") != device) break;
+      device = row.MaybeInteger("device_id");
+      plan->advice.push_back({.remedy = row.Text("remedy"),
+                              .step = row.Text("step"),
+                              .needs_bytes = row.MaybeInteger("needs_bytes"),
+                              .spare_bytes = row.MaybeInteger("spare_bytes"),
+                              .fits = row.MaybeFlag("fits"),
+                              .likely = row.MaybeFlag("likely")});
+    }
   }
 
   // The frames that call one another, innermost first, each as file:line function.

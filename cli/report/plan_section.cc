@@ -17,6 +17,7 @@ class PlanSection : ReportPage {
 
   void Write() {
     Plan();
+    Advice();
     Peak();
   }
 
@@ -86,6 +87,30 @@ class PlanSection : ReportPage {
       Line(line + "┤");
     } else {
       PlanLine("capacity", "–", "unknown; set it with --capacity 16GiB", 0, 0);
+    }
+  }
+
+  // Where one remedy is not enough, how several add up; one alone stands among the findings.
+  void Advice() {
+    const std::vector<ReportStep>& steps = report_.plan->advice;
+    if (steps.size() < 2) return;
+    Line("");
+    Spread("  to make it fit, in this order", "then needs   to spare  fits?", render::Style::kBold);
+    for (size_t i = 0; i < steps.size(); ++i) {
+      const ReportStep& step = steps[i];
+      const int64_t spare = step.spare_bytes.value_or(0);
+      const std::string_view fits = step.fits                     ? (*step.fits ? "yes" : "no")
+                                    : step.likely.value_or(false) ? "likely"
+                                                                  : "?";
+      const std::string right =
+          render::PadLeft(step.needs_bytes ? render::HumanBytes(*step.needs_bytes) : "?", 10) +
+          render::PadLeft(!step.spare_bytes ? "?"
+                          : spare < 0       ? "-" + render::HumanBytes(-spare)
+                                            : render::HumanBytes(spare),
+                          11) +
+          render::PadLeft(fits, 7);
+      const std::string text = fmt::format("  {} {}", i + 1, render::Safe(step.step));
+      Spread(render::Truncate(text, width_ - 30), right);
     }
   }
 

@@ -64,6 +64,25 @@ TEST(ReportTextTest, FitsTheWidth) {
   }
 }
 
+// Steps that only together are enough stand in their order, with what is still missing.
+TEST(ReportTextTest, AdviceOfSeveralSteps) {
+  constexpr int64_t kMiB = int64_t{1} << 20;
+  Report report = MisfitReport();
+  report.plan->advice = {{"donate", "donate the state", 250 * kMiB, -50 * kMiB, false, false}};
+  EXPECT_THAT(ReportText(report, Style100()), Not(HasSubstr("in this order")));
+  report.plan->advice.push_back({"donate+checkpoint",
+                                 "jax.checkpoint on the \x1b[2J block",
+                                 150 * kMiB,
+                                 50 * kMiB,
+                                 {},
+                                 true});
+  const std::string text = ReportText(report, Style100());
+  EXPECT_THAT(text, HasSubstr("to make it fit, in this order"));
+  EXPECT_THAT(text, testing::ContainsRegex("1 donate the state +250 MiB +-50.0 MiB +no"));
+  EXPECT_THAT(text, testing::ContainsRegex("2 jax.checkpoint on the .*150 MiB +50.0 MiB +likely"));
+  EXPECT_EQ(text.find('\x1b'), std::string::npos);
+}
+
 TEST(ReportTextTest, StacksOnRequest) {
   Report report = MisfitReport();
   report.plan->groups[0].stack = {"model.py:17 layer", "lib\x1b[2J.py:3 wrap", "train.py:31 step"};
