@@ -66,6 +66,9 @@ WITH sized AS (
     m.donated_parameter_count,
     d.plan_bytes,
     d.plan_bytes + COALESCE(f.others_bytes, 0) - s.bytes AS needs_bytes,
+    -- By a replay of the plan where there is one, else what is likely.
+    COALESCE(c.needs_bytes, d.plan_bytes - s.likely_bytes) + COALESCE(f.others_bytes, 0)
+      AS expected_bytes,
     d.capacity_bytes
   FROM donation_savings s
   JOIN module_devices d ON d.module_id = s.module_id
@@ -74,12 +77,13 @@ WITH sized AS (
     ON f.module_id = d.module_id
     AND (f.device_id = d.device_id OR (f.device_id IS NULL AND d.device_id IS NULL))
     AND f.place = 1
+  LEFT JOIN plan_changes c ON c.module_id = d.module_id AND c.remedy = 'donate'
 )
 SELECT
   z.*,
   CASE
     WHEN z.execution_id IS NOT NULL
-      AND z.plan_bytes + z.others_bytes - z.likely_bytes <= z.capacity_bytes THEN 'error'
+      AND z.expected_bytes <= z.capacity_bytes THEN 'error'
     WHEN 100 * z.bytes
       >= (SELECT t.setting FROM settings t WHERE t.name = 'donation_warning_percent') * z.plan_bytes
       THEN 'warning'
@@ -91,12 +95,12 @@ SELECT
     AS BIGINT) AS plan_percent,
   CASE
     WHEN z.execution_id IS NOT NULL
-      AND z.plan_bytes + z.others_bytes - z.likely_bytes <= z.capacity_bytes THEN 1
+      AND z.expected_bytes <= z.capacity_bytes THEN 1
     ELSE 0
   END AS would_fit,
   CASE
     WHEN z.execution_id IS NOT NULL
-      AND z.plan_bytes + z.others_bytes - z.likely_bytes > z.capacity_bytes THEN 1
+      AND z.expected_bytes > z.capacity_bytes THEN 1
     ELSE 0
   END AS not_enough,
   CASE WHEN z.likely_bytes < z.bytes THEN z.bytes - z.likely_bytes END AS read_bytes
@@ -135,32 +139,46 @@ WHERE o.position <= (SELECT s.setting FROM settings s WHERE s.name = 'items_max'
 --   returns updated
 -- words cost: none; using a donated array afterwards is a clear error
 -- columns:
---   saving_bytes: what it saves at most (bytes)
+--   saving_bytes: what it saves by a replay of the plan, else at most (bytes)
 --   needs_bytes: plan and other arrays, less the saving (bytes)
---   fits: 1 when what compiled programs gained at least is enough, 0 when all of it is not, else
---     NULL
+--   needs_low_bytes: the low end of the range in which that lies (bytes); NULL: not replayed
+--   needs_high_bytes: its high end (bytes); NULL: not replayed
+--   fits: 1 when all of the range is within the capacity, 0 when none of it is, else NULL; without
+--     a replay, 1 when what compiled programs gained at least is enough
 --   likely: 1 when needs_bytes is within the capacity, without what a loop still reads; else 0
 --   changes_results: 0
 --   evidence: inferred
 CREATE VIEW no_donation_remedies AS
 SELECT
-  f.*,
+  f.capture_id,
+  f.device_id,
+  f.module_id,
   1 AS position,
   'donate' AS remedy,
-  f.bytes AS saving_bytes,
+  COALESCE(f.plan_bytes - c.needs_bytes, f.bytes) AS saving_bytes,
+  COALESCE(c.needs_bytes + f.others_bytes, f.needs_bytes) AS needs_bytes,
+  c.low_bytes + f.others_bytes AS needs_low_bytes,
+  c.high_bytes + f.others_bytes AS needs_high_bytes,
   CASE
+    WHEN c.high_bytes + f.others_bytes <= f.capacity_bytes THEN 1
+    WHEN c.low_bytes + f.others_bytes > f.capacity_bytes THEN 0
+    WHEN c.needs_bytes IS NOT NULL THEN NULL
     WHEN (100 + t.setting) * (f.plan_bytes + f.others_bytes - f.sure_bytes)
       <= 100 * f.capacity_bytes THEN 1
     WHEN (100 - t.setting) * f.needs_bytes > 100 * f.capacity_bytes THEN 0
   END AS fits,
   CASE
     WHEN f.capacity_bytes IS NULL THEN NULL
+    WHEN c.needs_bytes IS NOT NULL
+      THEN CASE WHEN c.needs_bytes + f.others_bytes <= f.capacity_bytes THEN 1 ELSE 0 END
     WHEN f.plan_bytes + f.others_bytes - f.likely_bytes <= f.capacity_bytes THEN 1
     ELSE 0
   END AS likely,
-  0 AS changes_results
+  0 AS changes_results,
+  'inferred' AS evidence
 FROM no_donation f
-JOIN settings t ON t.name = 'fit_margin_percent';
+JOIN settings t ON t.name = 'fit_margin_percent'
+LEFT JOIN plan_changes c ON c.module_id = f.module_id AND c.remedy = 'donate';
 
 -- title: Modules that have donated parameters
 -- columns:
