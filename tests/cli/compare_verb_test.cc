@@ -175,7 +175,8 @@ TEST_F(CompareVerbTest, TheSameIsNoDifference) {
   // A file that is named twice is read twice; a run of a database is one, and there is no other.
   const Outcome twice = Oomdb("compare base base");
   EXPECT_EQ(twice.exit_code, 0) << twice.err;
-  EXPECT_THAT(twice.out, StartsWith("no difference: base (again) holds the same as base (1 capture"));
+  EXPECT_THAT(twice.out,
+              StartsWith("no difference: base (again) holds the same as base (1 capture"));
   const Outcome one_run = Oomdb("compare pr pr --db oom.db");
   EXPECT_EQ(one_run.exit_code, 2);
   EXPECT_THAT(one_run.err, HasSubstr("pr is one run"));
