@@ -70,6 +70,28 @@ class Graph {
   const DimensionGraph graph_;
 };
 
+// Zeros that a batch and something of the same shape share link nothing; of what uses them they
+// carry all.
+TEST(DimensionGraphTest, SharedZerosLinkNothing) {
+  const Graph g(Parameter(1, {8, 4}) + Parameter(2, {8, 4}) + Instruction(3, "constant", {}, {}) +
+                Instruction(4, "broadcast", {3}, {8, 4}) + Instruction(5, "add", {1, 4}, {8, 4}) +
+                Instruction(6, "add", {2, 4}, {8, 4}));
+  EXPECT_THAT(g.Dimensions(1, 0, 5), ElementsAre(0));
+  EXPECT_THAT(g.Dimensions(1, 0, 4), ElementsAre(0));
+  EXPECT_THAT(g.Dimensions(2, 0, 4), ElementsAre(0));
+  EXPECT_THAT(g.Dimensions(1, 0, 2), ElementsAre());
+  EXPECT_THAT(g.Dimensions(1, 0, 6), ElementsAre());
+}
+
+// What is broadcast from an array keeps its dimensions linked.
+TEST(DimensionGraphTest, ABroadcastArrayLinksItsOwnDimensions) {
+  const Graph g(Parameter(1, {4}) + Parameter(2, {8, 4}) + Parameter(3, {8, 4}) +
+                Instruction(4, "broadcast", {1}, {8, 4}, "dimensions: 1") +
+                Instruction(5, "add", {2, 4}, {8, 4}) + Instruction(6, "add", {3, 4}, {8, 4}));
+  EXPECT_THAT(g.Dimensions(2, 1, 6), ElementsAre(1));
+  EXPECT_THAT(g.Dimensions(2, 0, 6), ElementsAre());
+}
+
 TEST(DimensionGraphTest, ElementwiseTransposeAndBroadcast) {
   const Graph g(Parameter(1, {8, 4}) + Instruction(2, "exponential", {1}, {8, 4}) +
                 Instruction(3, "transpose", {2}, {4, 8}, "dimensions: 1 dimensions: 0") +

@@ -4,6 +4,7 @@
 #include <random>
 
 #include "base/error.h"
+#include "ingest/plan/whatif/plan_changes.h"
 #include "tests/plan/text_proto.h"
 
 namespace oomdb::ingest {
@@ -163,6 +164,33 @@ TEST(HostileTest, DamagedModulesAreRefusedOrAddUp) {
   }
   EXPECT_GT(read, 50);
   EXPECT_GT(refused, 50);
+}
+
+// The same through the replay of every remedy.
+TEST(HostileTest, DamagedModulesAreReplayedOrRefused) {
+  std::mt19937 random(20261201);
+  int replayed = 0;
+  for (const char* name : {"module_0000.jit_fn.cl_933746096.after_optimizations.hlo.pb",
+                           "module_0001.jit_loss.sm_8.0_gpu_after_optimizations.hlo.pb"}) {
+    const std::string whole = TestData(name);
+    for (int round = 0; round < 200; ++round) {
+      std::string bytes = whole;
+      for (int change = 1 << (round % 5); change > 0; --change) {
+        bytes[random() % bytes.size()] = static_cast<char>(random());
+      }
+      try {
+        for (const PlanChange& change : ReadPlanChanges(bytes, "gpu").changes) {
+          EXPECT_GE(change.needs_bytes, 0) << change.remedy;
+          if (change.low_bytes && change.high_bytes) {
+            EXPECT_LE(*change.low_bytes, *change.high_bytes) << change.remedy;
+          }
+          ++replayed;
+        }
+      } catch (const Error&) {
+      }
+    }
+  }
+  EXPECT_GT(replayed, 50);
 }
 
 }  // namespace

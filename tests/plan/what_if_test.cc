@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 
+#include "ingest/plan/whatif/plan_changes.h"
 #include "ingest/plan/whatif/search.h"
 #include "ingest/plan/whatif/state.h"
 #include "ingest/source/source.h"
@@ -198,6 +199,38 @@ TEST(WhatIfTest, APlanWithoutAHeapIsUnknown) {
   EXPECT_FALSE(answer.after.has_value());
   EXPECT_THAT(answer.why_unknown, HasSubstr("no record of its heap"));
   EXPECT_EQ(answer.Fits(INT64_MAX), std::nullopt);
+}
+
+// What is stored with a plan is what the same question gives, and only what saves something.
+TEST(PlanChangesTest, AreTheAnswersToTheirQuestions) {
+  const PlanModel& model = Model("cuda_lstm_donate0");
+  const PlanChanges all = PlanChangesOf(model);
+  ASSERT_TRUE(all.replayed);
+  int seen = 0;
+  for (const PlanChange& change : all.changes) {
+    EXPECT_LT(change.needs_bytes, model.need().total()) << change.remedy;
+    Change asked;
+    if (change.remedy == "donate") asked.donate = true;
+    if (change.remedy == "donate+micro_batch") {
+      asked.donate = true;
+      asked.accumulate = change.micro_batches;
+    }
+    if (asked == Change()) continue;
+    const Answer answer = Ask(model, asked);
+    EXPECT_EQ(change.needs_bytes, answer.after->total());
+    EXPECT_EQ(change.low_bytes, answer.low_bytes);
+    EXPECT_EQ(change.high_bytes, answer.high_bytes);
+    ++seen;
+  }
+  EXPECT_GT(seen, 2);
+}
+
+TEST(PlanChangesTest, APlanWithoutLifetimesIsNotReplayed) {
+  proto::HloProto hlo;
+  hlo.mutable_hlo_module()->add_computations();
+  const PlanChanges none = PlanChangesOf(PlanModel(hlo, "gpu"));
+  EXPECT_FALSE(none.replayed);
+  EXPECT_TRUE(none.changes.empty());
 }
 
 TEST(SearchTest, TheCheapestThatFitsComesFirst) {
