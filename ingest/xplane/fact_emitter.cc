@@ -126,23 +126,31 @@ class Emitter {
     }
   }
 
-  // What a module is measured against: the least that a device has on which it ran, of one that
+  // What each module is measured against: the least that a device has on which it ran, of one that
   // never ran any device; std::nullopt: unknown, or it is known to have failed.
-  MaybeInt CapacityFor(int32_t module) const {
-    MaybeInt ran_on, any;
-    for (const auto& [key, device] : devices_) {
-      if (const MaybeInt capacity = CapacityOf(device))
-        any = std::min(any.value_or(*capacity), *capacity);
-    }
+  std::vector<MaybeInt> CapacitiesOfModules() const {
+    const size_t count = content_.modules.modules().size();
+    MaybeInt any;
+    const auto least = [](MaybeInt* known, const MaybeInt& capacity) {
+      if (capacity) *known = std::min(known->value_or(*capacity), *capacity);
+    };
+    for (const auto& [key, device] : devices_) least(&any, CapacityOf(device));
+    std::vector<MaybeInt> capacities(count);
+    std::vector<bool> failed(count);
     for (const ExecutionDraft& e : content_.executions.all) {
-      if (e.module != module) continue;
-      if (e.launched.has_value() && !*e.launched) return std::nullopt;
+      if (e.module < 0) continue;
+      if (e.launched.has_value() && !*e.launched) failed[e.module] = true;
       const auto device = devices_.find({e.kind, e.device_ordinal});
-      const MaybeInt capacity =
-          device == devices_.end() ? std::nullopt : CapacityOf(device->second);
-      if (capacity) ran_on = std::min(ran_on.value_or(*capacity), *capacity);
+      if (device != devices_.end()) least(&capacities[e.module], CapacityOf(device->second));
     }
-    return ran_on ? ran_on : any;
+    for (size_t i = 0; i < count; ++i) {
+      if (failed[i]) {
+        capacities[i] = std::nullopt;
+      } else if (!capacities[i]) {
+        capacities[i] = any;
+      }
+    }
+    return capacities;
   }
 
   void EmitModules(const ImportOptions& options) {
@@ -151,16 +159,16 @@ class Emitter {
       if (e.module >= 0) platforms[e.module] = ToString(e.kind);
     }
     // What never ran was compiled for what the capture has.
+    const std::vector<MaybeInt> capacities = CapacitiesOfModules();
     const std::string_view usual = devices_.empty() ? "" : ToString(devices_.rbegin()->first.first);
     for (size_t i = 0; i < platforms.size(); ++i) {
       ModuleFact fact = content_.modules.module(static_cast<int32_t>(i));
       fact.platform = platforms[i].empty() ? usual : platforms[i];
       fact.target = target_;
-      const auto index = static_cast<int32_t>(i);
-      if (fact.plan != nullptr && options.WantsChanges(fact.plan->plan_bytes, CapacityFor(index))) {
+      if (fact.plan != nullptr && options.WantsChanges(fact.plan->plan_bytes, capacities[i])) {
         CaptureIssues issues;
-        fact.changes =
-            content_.modules.ReadChanges(source_, index, fact.platform, options, &issues);
+        fact.changes = content_.modules.ReadChanges(source_, static_cast<int32_t>(i), fact.platform,
+                                                    options, &issues);
         for (const IssueFact& issue : issues.all()) sink_.Add(issue);
       }
       sink_.Add(fact);
