@@ -7,6 +7,9 @@
 namespace oomdb::ingest {
 namespace {
 
+// What a match may begin in is kept when a part of a line is passed over.
+constexpr size_t kOverlap = size_t{4} << 10;
+
 std::string_view WithoutReturn(std::string_view line) {
   if (line.ends_with('\r')) line.remove_suffix(1);
   return line;
@@ -48,18 +51,13 @@ void LineReader::PassTo(size_t start) {
   begin_ += start;
 }
 
-void LineReader::DiscardLine() {
-  ++lines_;
-  while (true) {
-    const std::string_view buffered = Buffered();
-    const size_t end = buffered.find('\n');
-    if (end != std::string_view::npos) {
-      begin_ += end + 1;
-      return;
-    }
-    begin_ = end_;
-    if (!Refill()) return;
-  }
+void LineReader::PassNear(size_t match) {
+  // What stands before a message in its line tells whose it is; it is at a line's start mostly.
+  constexpr size_t kBefore = size_t{4} << 10;
+  const std::string_view before = Buffered().substr(0, match);
+  const size_t near = match > kBefore ? match - kBefore : 0;
+  const size_t space = before.find(' ', near);
+  PassTo(space == std::string_view::npos ? near : space + 1);
 }
 
 bool LineReader::Next(Line* line) {
@@ -81,8 +79,8 @@ bool LineReader::Next(Line* line) {
         return true;
       }
       long_line_ = buffered.substr(0, kMaxLineBytes);
-      DiscardLine();
-      *line = {lines_, long_line_};
+      begin_ += kMaxLineBytes;
+      *line = {lines_ + 1, long_line_};
       return true;
     }
     if (Refill()) continue;
@@ -102,16 +100,17 @@ bool LineReader::SkipTo(const Pattern& pattern) {
       const size_t last = text.rfind('\n');
       if (last == std::string_view::npos) {
         if (text.size() < buffer_.size() && Refill()) continue;
-        if (pattern.Matches(text.substr(0, kMaxLineBytes))) return true;
         const size_t match = pattern.Position(text);
-        const size_t rewritten = text.substr(0, match).rfind('\r');
-        if (rewritten == std::string_view::npos) {
-          DiscardLine();
+        if (match == std::string_view::npos) {
+          // All but what a match may begin in.
+          PassTo(text.size() - std::min(text.size(), kOverlap));
           continue;
         }
-        PassTo(rewritten + 1);
-        if (match != std::string_view::npos && match - rewritten < kMaxLineBytes) return true;
-        continue;
+        const size_t rewritten = text.substr(0, match).rfind('\r');
+        const size_t start = rewritten == std::string_view::npos ? 0 : rewritten + 1;
+        PassTo(start);
+        if (match - start >= kMaxLineBytes) PassNear(match - start);
+        return true;
       }
       text = text.substr(0, last + 1);
     }
@@ -123,8 +122,8 @@ bool LineReader::SkipTo(const Pattern& pattern) {
     const size_t before = text.substr(0, match).find_last_of("\r\n");
     const size_t start = before == std::string_view::npos ? 0 : before + 1;
     PassTo(start);
-    if (match - start < kMaxLineBytes) return true;
-    DiscardLine();  // It stands where a line is cut.
+    if (match - start >= kMaxLineBytes) PassNear(match - start);
+    return true;
   }
 }
 

@@ -14,8 +14,8 @@ namespace oomdb::ingest {
 
 class LineReader {
  public:
-  // What a line has beyond this is skipped; one that a progress bar rewrites with \r comes in
-  // pieces with one number. A traceback's op names reach a few KiB.
+  // A line that is longer comes in pieces of one number, from near a match on, as does one that a
+  // progress bar rewrites with \r. A traceback's op names reach a few KiB.
   static constexpr size_t kMaxLineBytes = size_t{64} << 10;
 
   // `window`: bytes read at once; at least twice kMaxLineBytes. `source` must outlive this.
@@ -40,8 +40,8 @@ class LineReader {
   bool Refill();  // False when the source is at its end: nothing was added.
   // Passes over `bytes` that end with a line's end, or with the source's.
   void PassLines(size_t bytes);
-  void PassTo(size_t start);  // Passes over what is before it, which may be a part of a line.
-  void DiscardLine();         // Passes over the rest of the line.
+  void PassTo(size_t start);    // Passes over what is before it, which may be a part of a line.
+  void PassNear(size_t match);  // Passes over what is far before it in its line.
   std::string_view Buffered() const { return {buffer_.data() + begin_, end_ - begin_}; }
 
   const Source& source_;

@@ -75,6 +75,7 @@ class SampleWriter {
       fact.bytes = ValueAtColumn(sample, columns_.bytes);
       // No memory is larger: the file lies, and sums of such would overflow.
       if (fact.bytes.value_or(0) > kMaxSampleBytes) fact.bytes.reset();
+      if (fact.count.value_or(0) > kMaxSampleBytes) fact.count.reset();
       ReadStack(sample, fact);
       sink_.Add(fact);
     }

@@ -15,7 +15,7 @@ std::vector<std::pair<int64_t, std::string>> Lines(const std::string& text) {
   std::vector<std::pair<int64_t, std::string>> lines;
   LineReader::Line line;
   while (reader.Next(&line)) lines.emplace_back(line.number, line.text);
-  EXPECT_EQ(reader.lines(), static_cast<int64_t>(lines.size()));
+  EXPECT_EQ(reader.lines(), lines.empty() ? 0 : lines.back().first);
   return lines;
 }
 
@@ -25,13 +25,18 @@ TEST(LineReaderTest, AllEndsOfLines) {
   EXPECT_THAT(Lines("a\r\n\nb"), ElementsAre(Pair(1, "a"), Pair(2, ""), Pair(3, "b")));
 }
 
-TEST(LineReaderTest, LongLinesAreCutAndCounted) {
-  const std::string huge(5 << 20, 'x');
-  const auto lines = Lines("a\n" + huge + "\nb\n" + huge);
-  ASSERT_EQ(lines.size(), 4u);
-  EXPECT_EQ(lines[1].second.size(), LineReader::kMaxLineBytes);
-  EXPECT_THAT(lines[2], Pair(3, "b"));
-  EXPECT_EQ(lines[3].second.size(), LineReader::kMaxLineBytes);
+TEST(LineReaderTest, LongLinesComeInPiecesOfOneNumber) {
+  const std::string huge((5 << 20) + 7, 'x');
+  std::string whole;
+  for (const auto& [number, text] : Lines("a\n" + huge + "\nb\n" + huge)) {
+    EXPECT_LE(text.size(), LineReader::kMaxLineBytes);
+    if (number == 2) whole += text;
+    if (number == 3) {
+      EXPECT_EQ(text, "b");
+    }
+    EXPECT_LE(number, 4);
+  }
+  EXPECT_EQ(whole, huge);
 }
 
 TEST(LineReaderTest, SkipsToWhatMatches) {
@@ -55,18 +60,28 @@ TEST(LineReaderTest, SkipsToWhatMatches) {
   }
 }
 
-TEST(LineReaderTest, WhatStandsBeyondTheCutIsNotFound) {
-  const std::string far(LineReader::kMaxLineBytes + 10, 'x');
-  const Pattern needle("needle");
-  for (const std::string& end : {std::string("\n"), std::string(3 << 20, 'y') + "\n"}) {
-    const std::string text = far + "needle" + end + "needle 2\n";
-    const auto source = MemorySource(text);
-    LineReader reader(*source);
-    ASSERT_TRUE(reader.SkipTo(needle));
-    LineReader::Line found;
-    ASSERT_TRUE(reader.Next(&found));
-    EXPECT_EQ(found.number, 2);
-    EXPECT_FALSE(reader.SkipTo(needle));
+// However far behind the start of its line, and of a window.
+TEST(LineReaderTest, WhatStandsFarBehindIsFound) {
+  const Pattern needle("needle [0-9]");
+  for (const size_t before : {size_t{10}, LineReader::kMaxLineBytes + 10, size_t{1} << 20,
+                              (size_t{1} << 20) + 3, size_t{5} << 20}) {
+    for (const std::string& end : {std::string("\n"), std::string(3 << 20, 'y') + "\n"}) {
+      const std::string text =
+          "first\n" + std::string(before, 'x') + " needle 1" + end + "needle 2\n";
+      const auto source = MemorySource(text);
+      LineReader reader(*source);
+      LineReader::Line found;
+      ASSERT_TRUE(reader.SkipTo(needle)) << before;
+      ASSERT_TRUE(reader.Next(&found));
+      EXPECT_EQ(found.number, 2) << before;
+      EXPECT_NE(found.text.find("needle 1"), std::string_view::npos) << before;
+      ASSERT_TRUE(reader.SkipTo(needle)) << before;
+      ASSERT_TRUE(reader.Next(&found));
+      EXPECT_EQ(found.number, 3) << before;
+      EXPECT_EQ(found.text, "needle 2") << before;
+      EXPECT_FALSE(reader.SkipTo(needle));
+      EXPECT_EQ(reader.lines(), 3);
+    }
   }
 }
 
