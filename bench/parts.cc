@@ -15,6 +15,7 @@
 #include "ingest/importers.h"
 #include "ingest/log/log_importer.h"
 #include "ingest/plan/plan.h"
+#include "ingest/plan/replay/replay_program.h"
 #include "ingest/plan/shape.h"
 #include "ingest/plan/whatif/search.h"
 #include "ingest/source/source.h"
@@ -112,10 +113,54 @@ void WhatIfAsk(benchmark::State& state, ingest::Change change) {
   const ingest::PlanModel model(DeepStep(), "gpu");
   for (auto _ : state) benchmark::DoNotOptimize(ingest::Ask(model, change));
 }
+BENCHMARK_CAPTURE(WhatIfAsk, donate, ingest::Change{.donate = true})->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(WhatIfAsk, batch, ingest::Change{.batch_ratio = 0.5})
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(WhatIfAsk, sequence, ingest::Change{.sequence_ratio = 0.5})
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(WhatIfAsk, accumulate, ingest::Change{.accumulate = 4})
     ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(WhatIfAsk, checkpoint, ingest::Change{.checkpoint = true})
     ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(WhatIfAsk, fused_attention, ingest::Change{.fused_attention = true})
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(WhatIfAsk, chunk_loss, ingest::Change{.chunk_loss = 4})
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(WhatIfAsk, fsdp, ingest::Change{.fsdp = 4})->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(WhatIfAsk, zero1, ingest::Change{.zero1 = 4})->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(WhatIfAsk, bf16, ingest::Change{.bf16 = true})->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(WhatIfAsk, offload_activations, ingest::Change{.offload_activations = true})
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(WhatIfAsk, offload_optimizer, ingest::Change{.offload_optimizer = true})
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(WhatIfAsk, three,
+                  ingest::Change{.donate = true, .accumulate = 4, .checkpoint = true})
+    ->Unit(benchmark::kMillisecond);
+
+// What is stored of a plan beside its tables, and back.
+void WhatIfWriteReplay(benchmark::State& state) {
+  size_t size = 0;
+  for (auto _ : state) {
+    state.PauseTiming();
+    proto::HloProto hlo = DeepStep();
+    state.ResumeTiming();
+    ingest::ReduceToReplay(&hlo);
+    size = ingest::WriteReplay(hlo).size();
+  }
+  state.counters["bytes"] = static_cast<double>(size);
+}
+BENCHMARK(WhatIfWriteReplay)->Unit(benchmark::kMillisecond);
+
+void WhatIfReadReplay(benchmark::State& state) {
+  proto::HloProto hlo = DeepStep();
+  ingest::ReduceToReplay(&hlo);
+  const std::string bytes = ingest::WriteReplay(hlo);
+  for (auto _ : state) {
+    google::protobuf::Arena arena;
+    benchmark::DoNotOptimize(ingest::ReadReplay(bytes, &arena).hlo_module().id());
+  }
+}
+BENCHMARK(WhatIfReadReplay)->Unit(benchmark::kMillisecond);
 
 void WhatIfSearch(benchmark::State& state) {
   const ingest::PlanModel model(DeepStep(), "gpu");

@@ -24,6 +24,8 @@ void SqlValue::Bind(SQLite::Statement& statement, int index) const {
   } else if (const auto* text = std::get_if<std::string>(&value_)) {
     // Not copied: the batch lives until the statement has run.
     statement.bindNoCopy(index, *text);
+  } else if (const auto* blob = std::get_if<Blob>(&value_)) {
+    statement.bindNoCopy(index, blob->bytes.data(), static_cast<int>(blob->bytes.size()));
   } else {
     statement.bind(index);
   }

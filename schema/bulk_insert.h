@@ -24,12 +24,17 @@ namespace oomdb::schema {
 
 // A value to insert. Texts are copied into the batch and must be clean (schema/text.h); an empty
 // one is stored as it is.
+struct Blob {
+  std::string bytes;
+};
+
 class SqlValue {
  public:
   SqlValue() = default;  // NULL
   SqlValue(int64_t number) : value_(number) {}
   SqlValue(double number) : value_(number) {}
   SqlValue(std::string text) : value_(std::move(text)) {}
+  SqlValue(Blob blob) : value_(std::move(blob)) {}
   template <typename T>
   SqlValue(const std::optional<T>& number) {
     if (number.has_value()) *this = SqlValue(*number);
@@ -38,7 +43,7 @@ class SqlValue {
   void Bind(SQLite::Statement& statement, int index) const;
 
  private:
-  std::variant<std::monostate, int64_t, double, std::string> value_;
+  std::variant<std::monostate, int64_t, double, std::string, Blob> value_;
 };
 
 // A text from a capture, made clean; NULL when it is empty.

@@ -187,7 +187,11 @@ void CaptureWriter::Add(const ingest::ModuleFact& fact) {
   std::optional<int64_t> plan_id;
   if (fact.plan != nullptr) {
     plan_id = state_->plans.Write(fact.hlo_hash, *fact.plan);
-    if (fact.changes != nullptr) state_->plans.WriteChanges(*plan_id, *fact.changes);
+    if (fact.changes != nullptr) {
+      state_->plans.WriteChanges(*plan_id, *fact.changes);
+      if (!fact.changes->why_not.empty())
+        Add({"info", "plan_not_replayed", fact.name + ": " + fact.changes->why_not, 1});
+    }
     has_plan_ = has_plan_ || fact.plan->has_buffer_assignment;
   }
   state_->tables.modules.Add({

@@ -239,7 +239,8 @@ class Merge {
       if (column.is_key || !column.target.empty()) {
         row.push_back(NewId(column.is_key ? table.name : column.target, cell));
       } else {
-        row.push_back(Plain(cell));
+        row.push_back(column.is_blob && cell.isBlob() ? SqlValue(Blob{cell.getString()})
+                                                      : Plain(cell));
       }
     }
     if (table.name == "captures") KeepWords(table, owner, row);

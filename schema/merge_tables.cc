@@ -73,16 +73,18 @@ MergeTable ReadTable(SQLite::Database& connection, const std::string& name, bool
   table.order = has_rowid ? "rowid" : "";
   const std::map<std::string, std::string> targets = TargetsOf(connection, name);
   std::vector<bool> required;
-  SQLite::Statement query(connection,
-                          "SELECT name, \"notnull\", pk FROM pragma_table_info(?) ORDER BY cid");
+  SQLite::Statement query(
+      connection, "SELECT name, \"notnull\", pk, type FROM pragma_table_info(?) ORDER BY cid");
   query.bind(1, name);
   while (query.executeStep()) {
     MergeColumn column;
     column.name = query.getColumn(0).getString();
     const bool in_key = query.getColumn(2).getInt() > 0;
+    column.is_blob = query.getColumn(3).getString() == "BLOB";
     const auto target = targets.find(column.name);
     if (target != targets.end()) column.target = target->second;
-    column.is_key = in_key && has_rowid;
+    // What has no id of its own, but that of its owner, has no key.
+    column.is_key = in_key && has_rowid && column.target.empty();
     if (column.is_key) table.key = table.columns.size();
     if (in_key && !has_rowid) table.order += (table.order.empty() ? "" : ", ") + column.name;
     const std::string_view text = column.name;

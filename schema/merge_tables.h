@@ -14,6 +14,7 @@ struct MergeColumn {
   std::string name;
   bool is_key = false;  // The table's own local id.
   std::string target;   // The table whose id it is; empty: a value like any other.
+  bool is_blob = false;
 };
 
 struct MergeTable {

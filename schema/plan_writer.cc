@@ -32,6 +32,8 @@ PlanWriter::PlanWriter(StatementCache& statements, StringTable& strings)
     : strings_(strings),
       find_(statements.Get("SELECT plan_id FROM stored_plans WHERE hlo_hash = ?")),
       find_changes_(statements.Get("SELECT 1 FROM stored_plan_changes WHERE plan_id = ?")),
+      add_replay_(statements.Get(
+          "INSERT INTO stored_replays (plan_id, program) VALUES (?, ?) ON CONFLICT DO NOTHING")),
       replayed_(statements.Get("UPDATE stored_plans SET replayed = 1 WHERE plan_id = ?")),
       next_plan_id_(statements.Number("SELECT COALESCE(MAX(plan_id), 0) + 1 FROM stored_plans")),
       plans_(statements, "stored_plans"),
@@ -51,7 +53,10 @@ int64_t PlanWriter::Write(const std::string& hlo_hash, const ingest::Plan& plan)
     std::optional<int64_t> known;
     if (find_.executeStep()) known = find_.getColumn(0).getInt64();
     find_.reset();
-    if (known.has_value()) return *known;
+    if (known.has_value()) {
+      WriteReplay(*known, plan);
+      return *known;
+    }
   }
   if (plan.buffers.size() >= kMaxBuffers) {
     throw Error(fmt::format("module {}: {} buffers, at most {} can be stored", plan.module_name,
@@ -63,6 +68,7 @@ int64_t PlanWriter::Write(const std::string& hlo_hash, const ingest::Plan& plan)
   WriteBuffers(plan_id, plan);
   WriteParts(plan_id, plan);
   WriteFrames(plan_id, plan);
+  WriteReplay(plan_id, plan);
   return plan_id;
 }
 
@@ -88,6 +94,15 @@ void PlanWriter::WriteChanges(int64_t plan_id, const ingest::PlanChanges& change
         {"high_bytes", change.high_bytes},
     });
   }
+}
+
+void PlanWriter::WriteReplay(int64_t plan_id, const ingest::Plan& plan) {
+  if (plan.replay.empty()) return;
+  plans_.Flush();
+  add_replay_.bind(1, plan_id);
+  add_replay_.bindNoCopy(2, plan.replay.data(), static_cast<int>(plan.replay.size()));
+  add_replay_.exec();
+  add_replay_.reset();
 }
 
 void PlanWriter::WriteTotals(int64_t plan_id, const std::string& hash, const ingest::Plan& plan) {

@@ -20,6 +20,7 @@ class PlanWriter {
 
   // The plan_id of the plan with this hash; writes it when it is new. An empty hash is never
   // shared: the plan is stored under a hash of its own place (`unhashed:<plan_id>`).
+  // Of a plan that is there its replay may be missing: it is added then.
   int64_t Write(const std::string& hlo_hash, const ingest::Plan& plan);
   // What it would need with each remedy; written once for a plan.
   void WriteChanges(int64_t plan_id, const ingest::PlanChanges& changes);
@@ -31,10 +32,12 @@ class PlanWriter {
   void WriteBuffers(int64_t plan_id, const ingest::Plan& plan);
   void WriteParts(int64_t plan_id, const ingest::Plan& plan);
   void WriteFrames(int64_t plan_id, const ingest::Plan& plan);
+  void WriteReplay(int64_t plan_id, const ingest::Plan& plan);
 
   StringTable& strings_;
   SQLite::Statement& find_;
   SQLite::Statement& find_changes_;
+  SQLite::Statement& add_replay_;
   SQLite::Statement& replayed_;
   int64_t next_plan_id_;
   BulkInsert plans_;

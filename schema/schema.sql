@@ -230,6 +230,14 @@ CREATE TABLE stored_plan_changes (
 ) STRICT;
 CREATE INDEX stored_plan_changes_by_plan ON stored_plan_changes (plan_id);
 
+-- What oomdb what-if needs of a plan: operations with shapes and links, their order, the buffer
+-- assignment with its heap trace; no constants, no source, no HLO that could be compiled. About 3 % of
+-- the HLO proto's bytes. Plans below the setting replay_min_bytes have none.
+CREATE TABLE stored_replays (
+  plan_id INTEGER NOT NULL PRIMARY KEY REFERENCES stored_plans, -- the plan
+  program BLOB NOT NULL -- in columns, compressed: for this program only (ingest/plan/replay)
+) STRICT;
+
 -- One row per module of a capture.
 CREATE TABLE stored_modules (
   module_id INTEGER PRIMARY KEY, -- local id

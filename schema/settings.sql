@@ -69,6 +69,8 @@ INSERT INTO settings (name, setting, meaning) VALUES
    'size of a plan below which remedies are not replayed when it is ingested'),
   ('changes_min_percent', 50,
    'share of the capacity below which they are not, where the capacity is known'),
+  ('replay_min_bytes', 1048576,
+   'size of a plan below which what a replay needs is not stored when it is ingested'),
   ('micro_batches_max', 32,
    'micro-batches that a remedy proposes at most'),
   ('shards_max', 8,

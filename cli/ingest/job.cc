@@ -79,6 +79,7 @@ class Job {
     options_.wait_min_ns = schema::SettingOf(database, "wait_min_ns");
     options_.changes_min_bytes = schema::SettingOf(database, "changes_min_bytes");
     options_.changes_min_percent = schema::SettingOf(database, "changes_min_percent");
+    options_.replay_min_bytes = schema::SettingOf(database, "replay_min_bytes");
     options_.capacity_bytes = schema::MaybeSettingOf(database, "capacity_bytes");
   }
 

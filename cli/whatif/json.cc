@@ -40,6 +40,8 @@ Json ToJson(const ingest::Combination& combination, int64_t capacity) {
 void WriteJson(std::ostream& out, const WhatIf& w, bool one_line) {
   Json json{
       {"module", w.module},
+      {"run", OrNull(w.run)},
+      {"host", OrNull(w.host)},
       {"platform", OrNull(w.platform)},
       {"change", OptionsOf(w.change)},
       {"capacity_bytes", OrNull(w.capacity_bytes)},

@@ -57,6 +57,7 @@ class Page {
     WriteCurves();
     WriteLargest();
     WriteBatch();
+    WritePlan();
     WriteCombinations();
     for (const std::string& note : w_.answer.notes) {
       out_ << "note: " << render::HumanizeSentence(note) << "\n";
@@ -163,6 +164,17 @@ class Page {
       out_ << "\nbatch: not found: " << render::Safe(w_.batch_why_not)
            << "; --batch-size N or --batch-arg NAME names it\n";
     }
+  }
+
+  // Of one plan alone there is nothing to say.
+  void WritePlan() {
+    if (w_.plans < 2) return;
+    std::string of;
+    if (!w_.run.empty()) of += " of run " + render::Safe(w_.run);
+    if (!w_.host.empty()) of += (of.empty() ? " of host " : ", host ") + render::Safe(w_.host);
+    out_ << fmt::format(
+        "plan: {}{}, the largest of {} (--module, --run, --host, --capture choose another)\n",
+        render::Safe(w_.module), of, w_.plans);
   }
 
   void WriteCombinations() {

@@ -17,6 +17,8 @@ namespace oomdb::cli {
 
 struct WhatIf {
   std::string module;
+  std::string run, host;  // Of its capture; empty: none.
+  size_t plans = 1;       // That could be asked, with this one.
   std::string platform;
   ingest::Change change;
   std::optional<int64_t> capacity_bytes;

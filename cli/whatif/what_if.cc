@@ -12,20 +12,22 @@
 
 #include "base/ascii.h"
 #include "base/error.h"
+#include "cli/open_captures.h"
 #include "cli/options.h"
 #include "cli/verbs.h"
-#include "cli/whatif/module_reader.h"
+#include "cli/whatif/choose_plan.h"
 #include "cli/whatif/question.h"
 #include "google/protobuf/arena.h"
-#include "ingest/plan/hlo_bytes.h"
+#include "ingest/plan/replay/replay_program.h"
 #include "render/units.h"
 
 namespace oomdb::cli {
 namespace {
 
 struct Options {
-  std::string capture;
-  std::string module;
+  std::vector<std::string> paths;
+  std::string database;
+  PlanScope scope;
   std::string batch, sequence, capacity;
   std::optional<int64_t> batch_size;
   std::string batch_argument;
@@ -95,16 +97,37 @@ ingest::Change ReadChange(const Options& options) {
   return change;
 }
 
-void Run(const Options& options) {
+// Of what the verb reads itself every plan is kept, and no remedy is asked for ahead.
+const schema::SettingOverrides& EveryReplay() {
+  static const auto* const kSettings = new schema::SettingOverrides{
+      {"replay_min_bytes", 0}, {"changes_min_bytes", std::numeric_limits<int64_t>::max()}};
+  return *kSettings;
+}
+
+ChosenPlan ReadChosenPlan(const Options& options, ExitCode* exit_code) {
+  if (options.paths.empty() && options.database.empty()) {
+    throw Error("no plan to ask: name a capture, a folder or --db FILE", ExitCode::kUsage);
+  }
+  const bool is_file = options.paths.empty();
+  schema::Database database =
+      OpenCaptures(options.paths, options.database,
+                   is_file ? schema::SettingOverrides() : EveryReplay(), *exit_code);
+  return ChoosePlan(database, options.scope, is_file ? options.database : "");
+}
+
+ExitCode Run(const Options& options) {
   WhatIf what_if;
   what_if.change = ReadChange(options);
   if (!options.capacity.empty()) {
     what_if.capacity_bytes = render::ParseBytes(options.capacity, "--capacity");
   }
+  std::vector<std::string> inputs = options.paths;
+  if (!options.database.empty()) inputs.push_back(options.database);
+  RefuseToOverwriteInputs(options.output.file, inputs);
   Output output(options.output);
-  const ChosenModule module = ReadModule(options.capture, options.module);
-  RefuseToOverwriteInputs(options.output.file, {options.capture});
-  if (!what_if.capacity_bytes) what_if.capacity_bytes = module.capacity_bytes;
+  ExitCode exit_code = ExitCode::kClean;
+  const ChosenPlan plan = ReadChosenPlan(options, &exit_code);
+  if (!what_if.capacity_bytes) what_if.capacity_bytes = plan.capacity_bytes;
   if ((options.search || options.largest_batch) && !what_if.capacity_bytes) {
     throw Error(fmt::format("{}: the capacity is not in the capture; give --capacity SIZE",
                             options.search ? "--search" : "--largest-batch"),
@@ -112,9 +135,12 @@ void Run(const Options& options) {
   }
 
   google::protobuf::Arena arena;
-  const proto::HloProto& hlo = ingest::ParseHlo(*module.hlo, &arena);
-  const ingest::PlanModel model(hlo, module.platform, {options.batch_size, options.batch_argument});
-  what_if.module = module.name;
+  const proto::HloProto& hlo = ingest::ReadReplay(plan.replay, &arena);
+  const ingest::PlanModel model(hlo, plan.platform, {options.batch_size, options.batch_argument});
+  what_if.module = plan.module;
+  what_if.run = plan.run;
+  what_if.host = plan.host;
+  what_if.plans = plan.plans;
   what_if.platform = model.platform();
   what_if.check = model.check();
   if (model.batch().found()) what_if.batch_extent = model.batch().extent;
@@ -143,17 +169,27 @@ void Run(const Options& options) {
       WritePage(output.stream(), what_if, look);
   }
   output.Finish();
+  return exit_code;
 }
 
 }  // namespace
 
-void RegisterWhatIf(Verbs& verbs, ExitCode&) {
+void RegisterWhatIf(Verbs& verbs, ExitCode& exit_code) {
   Verb verb = verbs.Add("what-if", "Say what a changed program would need, from its plan alone");
   const auto options = std::make_shared<Options>();
-  verb.Option("CAPTURE", options->capture, "A profiler capture, an XLA dump or an *.hlo.pb")
-      .Required();
-  verb.Option("--module", options->module, "The module; else the one whose plan is the largest")
+  verb.Option("CAPTURE", options->paths,
+              "Profiler captures, XLA dumps or *.hlo.pb; - is standard input");
+  verb.Option("--db", options->database,
+              "Ask a plan of this database, where no capture is named; else $OOMDB_DB")
+      .Variable("OOMDB_DB")
+      .Type("FILE");
+  verb.Option("--module", options->scope.module,
+              "The module; else the one whose plan is the largest")
       .Type("NAME");
+  verb.Option("--run", options->scope.run, "Only captures of this run").Type("NAME");
+  verb.Option("--host", options->scope.host, "Only captures of this host").Type("NAME");
+  verb.Option("--capture", options->scope.capture, "Only this capture, by its id or its path")
+      .Type("ID|PATH");
   verb.Flag("--donate", options->donate, "Donate every argument that a result can replace");
   verb.Option("--batch", options->batch, "The batch: times what it is, or on a device (0.5x, 16)")
       .Type("RATIO|N");
@@ -198,7 +234,7 @@ void RegisterWhatIf(Verbs& verbs, ExitCode&) {
       "Changes compose: each maps sizes and lifetimes, then the heap is packed again as the "
       "compiler would. The range is where the truth lies; `fits` is unknown within it.\n"
       "Example: oomdb what-if logs --donate --batch 2x --capacity 16GiB");
-  verb.Run([options] { Run(*options); });
+  verb.Run([options, &exit_code] { exit_code = Run(*options); });
 }
 
 }  // namespace oomdb::cli

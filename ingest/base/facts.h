@@ -58,8 +58,6 @@ struct ModuleFact {
   std::shared_ptr<const Plan> plan;  // Null when only its executions are known.
   // What it would need with each remedy; null: not asked (ImportOptions::WantsChanges).
   std::shared_ptr<const PlanChanges> changes;
-  // The bytes of the HLO proto that the plan was read from; only with ImportOptions::keep_hlo.
-  std::shared_ptr<const std::string> hlo;
 };
 
 struct AllocatorFact {

@@ -28,8 +28,8 @@ struct ImportOptions {
   int64_t changes_min_bytes = 16 << 20;
   int64_t changes_min_percent = 50;
   MaybeInt capacity_bytes;
-  // Modules come with the bytes of their HLO protos.
-  bool keep_hlo = false;
+  // Plans below this size (bytes) come without their replay (the setting replay_min_bytes).
+  int64_t replay_min_bytes = 1 << 20;
 
   // Whether to ask a plan of so many bytes. `capacity`: what its device may use; not given: unknown.
   bool WantsChanges(int64_t plan_bytes, MaybeInt capacity) const {

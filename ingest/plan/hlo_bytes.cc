@@ -6,7 +6,7 @@
 
 namespace oomdb::ingest {
 
-const proto::HloProto& ParseHlo(std::string_view bytes, google::protobuf::Arena* arena) {
+proto::HloProto& ParseHlo(std::string_view bytes, google::protobuf::Arena* arena) {
   if (bytes.empty()) {
     throw Error("empty where an HloProto was expected: the module's plan was not written");
   }

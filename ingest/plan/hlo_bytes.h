@@ -12,7 +12,7 @@ namespace oomdb::ingest {
 
 // Lives as long as `arena`. Throws Error: empty, not a whole HloProto, larger than protobuf can
 // hold, or without a module.
-const proto::HloProto& ParseHlo(std::string_view bytes, google::protobuf::Arena* arena);
+proto::HloProto& ParseHlo(std::string_view bytes, google::protobuf::Arena* arena);
 
 }  // namespace oomdb::ingest
 

@@ -106,7 +106,7 @@ ModuleFact ReadHloModule(const Source& source, const ImportOptions& options) {
   source.ReadAt(0, std::span<char>(bytes.data(), bytes.size()));
   auto plan = std::make_shared<Plan>();
   try {
-    *plan = ReadPlan(bytes);
+    *plan = ReadPlan(bytes, options.replay_min_bytes);
   } catch (const Error& error) {
     throw Error(source.path() + ": " + error.what(), error.code());
   }
@@ -131,7 +131,6 @@ ModuleFact ReadHloModule(const Source& source, const ImportOptions& options) {
             ? options.plans->ReadChanges(module.hlo_hash, bytes, module.platform)
             : std::make_shared<const PlanChanges>(ReadPlanChanges(bytes, module.platform));
   }
-  if (options.keep_hlo) module.hlo = std::make_shared<const std::string>(std::move(bytes));
   return module;
 }
 

@@ -42,6 +42,7 @@ Instructions::Instructions(const proto::HloModuleProto& module) : module_(module
 }
 
 InstructionNumber Instructions::FindByName(std::string_view name) const {
+  if (name.empty()) return kNone;
   if (names_.empty()) {
     names_.reserve(all_.size());
     for (InstructionNumber i = 0; i < size(); ++i) names_.emplace_back(all_[i]->name(), i);

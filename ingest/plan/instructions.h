@@ -40,7 +40,8 @@ class Instructions {
 
   // By HloInstructionProto.id, anywhere in the module.
   InstructionNumber FindById(int64_t id) const { return ids_.Find(id); }
-  // By name, as older compilers refer to them. Builds its index at the first call.
+  // By name, as older compilers refer to them; kNone for an empty one. Builds its index at the first
+  // call.
   InstructionNumber FindByName(std::string_view name) const;
 
   // The nth operand. Ids are looked up within the instruction's own computation: they are unique

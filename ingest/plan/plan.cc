@@ -15,6 +15,7 @@
 #include "ingest/plan/limits.h"
 #include "ingest/plan/marks.h"
 #include "ingest/plan/outputs.h"
+#include "ingest/plan/replay/replay_program.h"
 #include "ingest/plan/roles.h"
 #include "ingest/plan/shape.h"
 #include "ingest/plan/sharding.h"
@@ -235,10 +236,10 @@ std::string_view ToString(MemoryKind kind) {
   return "other";
 }
 
-Plan ReadPlan(std::string_view hlo_proto_bytes) {
+Plan ReadPlan(std::string_view hlo_proto_bytes, int64_t replay_min_bytes) {
   const InPhase replaying(Phase::kReplay);
   google::protobuf::Arena arena;
-  const proto::HloProto& hlo = ParseHlo(hlo_proto_bytes, &arena);
+  proto::HloProto& hlo = ParseHlo(hlo_proto_bytes, &arena);
   const proto::HloModuleProto& module = hlo.hlo_module();
 
   Plan plan;
@@ -269,6 +270,11 @@ Plan ReadPlan(std::string_view hlo_proto_bytes) {
   ReadAnatomy({module, instructions, assignment, replay, frames}, stacks, text, &plan);
   plan.frames = frames.Used(text);
   plan.issues = log.Take();
+  // Last: of the module, only what a replay needs is left after it.
+  if (plan.has_buffer_assignment && plan.plan_bytes >= replay_min_bytes) {
+    ReduceToReplay(instructions, frames, &hlo);
+    plan.replay = WriteReplay(hlo);
+  }
   return plan;
 }
 

@@ -7,6 +7,7 @@
 #define OOMDB_INGEST_PLAN_PLAN_H_
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -208,11 +209,17 @@ struct Plan {
   std::vector<PlanPart> parts;     // By memory space, class, and as the plan has them.
   std::vector<PlanMemory> spaces;  // Ascending memory space.
   std::vector<IssueFact> issues;   // What was inconsistent; the plan is still usable.
+  // What a replay needs of the program (replay/replay_program.h); empty: it was not asked for.
+  std::string replay;
 };
 
-// Reads serialized HloProto bytes. Throws Error when they are not an HloProto with a module.
-// Hostile input costs at most time and memory linear in its size.
-Plan ReadPlan(std::string_view hlo_proto_bytes);
+// For ReadPlan: no plan comes with its replay.
+inline constexpr int64_t kNoReplays = std::numeric_limits<int64_t>::max();
+
+// Reads serialized HloProto bytes. Plans of at least `replay_min_bytes` come with their replay.
+// Throws Error when they are not an HloProto with a module. Hostile input costs at most time and
+// memory linear in its size.
+Plan ReadPlan(std::string_view hlo_proto_bytes, int64_t replay_min_bytes = kNoReplays);
 
 }  // namespace oomdb::ingest
 

@@ -5,10 +5,11 @@
 namespace oomdb::ingest {
 
 std::shared_ptr<const Plan> PlanCache::Read(const std::string& hlo_hash,
-                                            std::string_view hlo_proto_bytes) {
+                                            std::string_view hlo_proto_bytes,
+                                            int64_t replay_min_bytes) {
   if (std::shared_ptr<const Plan> known = Find(hlo_hash)) return known;
   // Two threads may read the same one at once: that costs less than to wait for one another.
-  auto plan = std::make_shared<const Plan>(ReadPlan(hlo_proto_bytes));
+  auto plan = std::make_shared<const Plan>(ReadPlan(hlo_proto_bytes, replay_min_bytes));
   Keep({hlo_hash, hlo_proto_bytes.size(), plan});
   return plan;
 }

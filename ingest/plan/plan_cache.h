@@ -4,6 +4,7 @@
 #define OOMDB_INGEST_PLAN_PLAN_CACHE_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <list>
 #include <map>
 #include <memory>
@@ -23,9 +24,10 @@ class PlanCache {
   // more than `max_bytes` together: a plan takes about as much memory as its proto.
   explicit PlanCache(size_t max_bytes = size_t{16} << 20) : max_bytes_(max_bytes) {}
 
-  // The plan of `hlo_proto_bytes`, whose hash is `hlo_hash`; read only when it isn't kept. Throws
-  // as ReadPlan does.
-  std::shared_ptr<const Plan> Read(const std::string& hlo_hash, std::string_view hlo_proto_bytes);
+  // The plan of `hlo_proto_bytes`, whose hash is `hlo_hash`; read only when it isn't kept.
+  // `replay_min_bytes` is the same in all calls. Throws as ReadPlan does.
+  std::shared_ptr<const Plan> Read(const std::string& hlo_hash, std::string_view hlo_proto_bytes,
+                                   int64_t replay_min_bytes = kNoReplays);
 
   // What it would need with each remedy; computed once. Throws as ReadPlanChanges does.
   std::shared_ptr<const PlanChanges> ReadChanges(const std::string& hlo_hash,

@@ -42,9 +42,10 @@ ModuleIndex::ModuleIndex(const Source& source, const std::deque<PlaneIndex>& pla
       source.ReadAt(metadata->hlo->position, std::span(bytes.data(), bytes.size()));
       try {
         fact.hlo_hash = HloHash(bytes);
-        fact.plan = options.plans != nullptr ? options.plans->Read(fact.hlo_hash, bytes)
-                                             : std::make_shared<const Plan>(ReadPlan(bytes));
-        if (options.keep_hlo) fact.hlo = std::make_shared<const std::string>(bytes);
+        const int64_t replays = options.replay_min_bytes;
+        fact.plan = options.plans != nullptr
+                        ? options.plans->Read(fact.hlo_hash, bytes, replays)
+                        : std::make_shared<const Plan>(ReadPlan(bytes, replays));
         for (const IssueFact& issue : fact.plan->issues) {
           issues->Add(issue.severity, issue.what, metadata->name + ": " + issue.detail,
                       issue.count);

@@ -321,3 +321,9 @@ CREATE TABLE stored_plan_changes (
   high_bytes INTEGER
 ) STRICT;
 CREATE INDEX stored_plan_changes_by_plan ON stored_plan_changes (plan_id);
+
+-- What a what-if needs: plans that were read by an earlier version have none; read them again.
+CREATE TABLE stored_replays (
+  plan_id INTEGER NOT NULL PRIMARY KEY REFERENCES stored_plans,
+  program BLOB NOT NULL
+) STRICT;

@@ -71,8 +71,69 @@ TEST_F(WhatIfVerbTest, SearchNamesWhatFits) {
 
 TEST_F(WhatIfVerbTest, ACaptureSaysModuleAndCapacity) {
   const Outcome outcome = Oomdb("what-if logs --module nothing");
-  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_EQ(outcome.exit_code, 2);
   EXPECT_THAT(outcome.err, HasSubstr("no module nothing"));
+}
+
+TEST_F(WhatIfVerbTest, ADatabaseAloneAnswersTheSame) {
+  ASSERT_EQ(Oomdb("ingest --db oom.db " + Plan("cuda_gpt") + Plan("tpu_mlp")).exit_code, 0);
+  for (const std::string change :
+       {"", "--donate", "--batch 0.5x --checkpoint", "--accumulate 4", "--fused-attention",
+        "--chunk-loss 4", "--batch-size 64 --batch 2x", "--search --largest-batch"}) {
+    const std::string asked = " --capacity 200MiB " + change;
+    EXPECT_EQ(AskJson("--db oom.db --module 'jit_train_step(1)'" + asked),
+              AskJson(Plan("cuda_gpt") + asked))
+        << change;
+  }
+  // Without a name it is the largest.
+  EXPECT_EQ(AskJson("--db oom.db --donate"), AskJson(Plan("tpu_mlp") + "--donate"));
+  EXPECT_EQ(AskJson("--db oom.db --capture 1 --donate"), AskJson(Plan("cuda_gpt") + "--donate"));
+  EXPECT_THAT(Oomdb("what-if --db oom.db --donate").out,
+              HasSubstr("plan: jit_train_step of run whatif, the largest of 2 (--module"));
+  EXPECT_EQ(Oomdb("what-if --db oom.db --module jit_train_ste").exit_code, 2);
+  EXPECT_EQ(Oomdb("what-if --db oom.db --run none").exit_code, 2);
+}
+
+TEST_F(WhatIfVerbTest, AMergeTakesReplaysAlong) {
+  ASSERT_EQ(Oomdb("ingest --db a.db " + Plan("cuda_gpt")).exit_code, 0);
+  ASSERT_EQ(Oomdb("ingest --db b.db " + Plan("tpu_mlp")).exit_code, 0);
+  ASSERT_EQ(Oomdb("merge oom.db b.db a.db").exit_code, 0);
+  EXPECT_EQ(AskJson("--db oom.db --module 'jit_train_step(1)' --donate"),
+            AskJson(Plan("cuda_gpt") + "--donate"));
+  ASSERT_EQ(Oomdb("forget --db oom.db --capture 1").exit_code, 0);
+  EXPECT_EQ(Ask("SELECT COUNT(*) FROM stored_replays"), "1");
+}
+
+TEST_F(WhatIfVerbTest, StandardInputIsRead) {
+  const Outcome outcome =
+      Shell("zcat " + Plan("cuda_gpt") + " | oomdb what-if - --donate --format json");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(Json::parse(outcome.out)["needs_bytes"],
+            AskJson(Plan("cuda_gpt") + "--donate")["needs_bytes"]);
+}
+
+TEST_F(WhatIfVerbTest, ADatabaseWithoutReplaysSaysWhatToDo) {
+  ASSERT_EQ(Oomdb("ingest --db oom.db " + Plan("cuda_gpt")).exit_code, 0);
+  ASSERT_EQ(Shell("python3 -c \"import sqlite3; d = sqlite3.connect('oom.db'); "
+                  "d.execute('DELETE FROM stored_replays'); d.commit()\"")
+                .exit_code,
+            0);
+  const Outcome old = Oomdb("what-if --db oom.db --donate");
+  EXPECT_EQ(old.exit_code, 1);
+  EXPECT_THAT(old.err, HasSubstr("ingest it again to ask what-if: oomdb forget --db oom.db "
+                                 "--capture 1, then oomdb ingest --db oom.db "));
+  // What is read again has them.
+  ASSERT_EQ(Oomdb("forget --db oom.db --capture 1").exit_code, 0);
+  ASSERT_EQ(Oomdb("ingest --db oom.db " + Plan("cuda_gpt")).exit_code, 0);
+  EXPECT_EQ(Oomdb("what-if --db oom.db --donate").exit_code, 0);
+  // A small plan was never worth one; the capture itself still answers.
+  const std::string capture = std::string(OOMDB_SOURCE_DIR) + "/sample_dbs/captures/cpu/donate ";
+  const std::string small_module = "--module 'jit__normal(10)' --donate";
+  ASSERT_EQ(Oomdb("ingest --db small.db " + capture).exit_code, 0);
+  const Outcome small = Oomdb("what-if --db small.db " + small_module);
+  EXPECT_EQ(small.exit_code, 1);
+  EXPECT_THAT(small.err, HasSubstr("below the setting replay_min_bytes"));
+  EXPECT_EQ(Oomdb("what-if " + capture + small_module).exit_code, 0);
 }
 
 TEST_F(WhatIfVerbTest, MistakesAreSaid) {

@@ -1,5 +1,7 @@
 #include "ingest/plan/whatif/plan_changes.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <functional>
 #include <utility>
@@ -13,6 +15,19 @@ namespace {
 
 constexpr int64_t kMaxMicroBatches = 32;
 constexpr int64_t kMaxDevices = 256;
+// To pack a heap takes as long as the square of its values says, and there are some 80 questions: at
+// this many they take two seconds. A step of 45,000 instructions has a quarter of them.
+constexpr int64_t kMaxValues = 16'384;
+
+int64_t ValuesInHeap(const proto::BufferAssignmentProto& assignment) {
+  int64_t count = 0;
+  for (const auto& trace : assignment.heap_simulator_traces()) {
+    for (const auto& event : trace.events()) {
+      count += event.kind() == proto::HeapSimulatorTrace::Event::ALLOC;
+    }
+  }
+  return count;
+}
 
 using Set = std::function<void(Change*)>;
 
@@ -108,7 +123,17 @@ PlanChanges PlanChangesOf(const PlanModel& model) { return Asking(model).Run(); 
 PlanChanges ReadPlanChanges(std::string_view hlo_proto_bytes, std::string_view platform) {
   const InPhase replaying(Phase::kReplay);
   google::protobuf::Arena arena;
-  return PlanChangesOf(PlanModel(ParseHlo(hlo_proto_bytes, &arena), platform));
+  const proto::HloProto& hlo = ParseHlo(hlo_proto_bytes, &arena);
+  const int64_t values = ValuesInHeap(hlo.buffer_assignment());
+  if (values > kMaxValues) {
+    PlanChanges none;
+    none.why_not = fmt::format(
+        "{} values are in the heap: too many to replay the plan with every remedy; oomdb what-if "
+        "replays it with one",
+        values);
+    return none;
+  }
+  return PlanChangesOf(PlanModel(hlo, platform));
 }
 
 }  // namespace oomdb::ingest

@@ -30,6 +30,8 @@ struct PlanChange {
 struct PlanChanges {
   // The plan has what a replay needs: lifetimes and an order. Else there are no changes.
   bool replayed = false;
+  // Why not, where that is for people to know; else empty.
+  std::string why_not;
   std::vector<PlanChange> changes;  // Those that save something.
 };
 
