@@ -24,7 +24,7 @@ using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 using google::protobuf::Reflection;
 
-[[noreturn]] void Damaged() { throw Error("the stored replay of a plan is damaged"); }
+[[noreturn]] void RefuseColumns() { throw Error("the stored replay of a plan is damaged"); }
 
 // ---- numbers
 
@@ -32,10 +32,10 @@ uint64_t ZigZag(int64_t v) {
   return (static_cast<uint64_t>(v) << 1) ^ static_cast<uint64_t>(v >> 63);
 }
 int64_t UnZigZag(uint64_t v) { return static_cast<int64_t>((v >> 1) ^ (~(v & 1) + 1)); }
-int64_t Minus(int64_t a, int64_t b) {
+int64_t WrappedDifference(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
 }
-int64_t Plus(int64_t a, int64_t b) {
+int64_t WrappedSum(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
 }
 
@@ -47,23 +47,23 @@ void PutVarint(uint64_t v, std::string* out) {
   out->push_back(static_cast<char>(v));
 }
 
-class Cursor {
+class ColumnCursor {
  public:
-  explicit Cursor(std::string_view bytes) : rest_(bytes) {}
+  explicit ColumnCursor(std::string_view bytes) : rest_(bytes) {}
 
   uint64_t Varint() {
     uint64_t v = 0;
     for (int shift = 0; shift < 64; shift += 7) {
-      if (rest_.empty()) Damaged();
+      if (rest_.empty()) RefuseColumns();
       const auto byte = static_cast<uint8_t>(rest_.front());
       rest_.remove_prefix(1);
       v |= static_cast<uint64_t>(byte & 0x7f) << shift;
       if (byte < 0x80) return v;
     }
-    Damaged();
+    RefuseColumns();
   }
   std::string_view Bytes(uint64_t count) {
-    if (count > rest_.size()) Damaged();
+    if (count > rest_.size()) RefuseColumns();
     const std::string_view bytes = rest_.substr(0, count);
     rest_.remove_prefix(count);
     return bytes;
@@ -76,12 +76,12 @@ class Cursor {
 
 // ---- texts: a stem, which a dictionary has, and a number that ends it: fusion.123
 
-struct Text {
+struct StemAndNumber {
   std::string_view stem;
   std::optional<int64_t> number;
 };
 
-Text Split(std::string_view text) {
+StemAndNumber SplitText(std::string_view text) {
   constexpr size_t kMaxDigits = 15;
   size_t at = text.size();
   while (at > 0 && text[at - 1] >= '0' && text[at - 1] <= '9' && text.size() - at < kMaxDigits)
@@ -116,7 +116,7 @@ struct FieldPlan {
   std::unordered_map<std::string, std::pair<size_t, int64_t>> stems;
   std::deque<std::pair<std::string, int64_t>> stem_list;
   // When reading.
-  Cursor counts{{}}, values{{}}, text{{}};
+  ColumnCursor counts{{}}, values{{}}, text{{}};
   bool absent = false;
 };
 
@@ -130,9 +130,11 @@ struct MessagePlan {
 };
 
 // The columns of a message type and of all types inside it, in an order that only the types give.
-class Layout {
+class ColumnLayout {
  public:
-  Layout(const Descriptor& root, const ColumnRules& rules) : rules_(rules) { root_ = Plan(root); }
+  ColumnLayout(const Descriptor& root, const ColumnRules& rules) : rules_(rules) {
+    root_ = Plan(root);
+  }
 
   MessagePlan* root() { return root_; }
   std::deque<Column>& columns() { return columns_; }
@@ -180,9 +182,9 @@ class Layout {
 
 // ---- writing
 
-class Writer {
+class ColumnWriter {
  public:
-  explicit Writer(Layout* layout) : layout_(*layout) {}
+  explicit ColumnWriter(ColumnLayout* layout) : layout_(*layout) {}
 
   std::string Write(const Message& message) {
     Put(message, layout_.root());
@@ -287,13 +289,13 @@ class Writer {
     const int64_t base = field->coding == Coding::kCounting ? field->last
                          : field->coding == Coding::kNearId ? id
                                                             : 0;
-    PutVarint(ZigZag(Minus(value, base)), &field->column->values);
+    PutVarint(ZigZag(WrappedDifference(value, base)), &field->column->values);
     field->last = value;
   }
 
   // 0 or 1 more than the stem's number; and whether a number follows.
   void PutText(const std::string& text, FieldPlan* field) {
-    const Text split = Split(text);
+    const StemAndNumber split = SplitText(text);
     const auto [stem, is_new] =
         field->stems.emplace(split.stem, std::pair(field->stems.size(), int64_t{0}));
     PutVarint(stem->second.first << 1 | (split.number ? 1 : 0), &field->column->values);
@@ -307,17 +309,17 @@ class Writer {
     }
   }
 
-  Layout& layout_;
+  ColumnLayout& layout_;
 };
 
 // ---- reading
 
-class Reader {
+class ColumnReader {
  public:
-  explicit Reader(Layout* layout) : layout_(*layout) {}
+  explicit ColumnReader(ColumnLayout* layout) : layout_(*layout) {}
 
   void Read(std::string_view bytes, Message* message) {
-    Cursor all(bytes);
+    ColumnCursor all(bytes);
     struct Lengths {
       std::string_view key;
       uint64_t counts, values, text;
@@ -341,9 +343,9 @@ class Reader {
       const auto found = columns.find(field.column->key);
       field.absent = found == columns.end();
       if (field.absent) return;
-      field.counts = Cursor(found->second.counts);
-      field.values = Cursor(found->second.values);
-      field.text = Cursor(found->second.text);
+      field.counts = ColumnCursor(found->second.counts);
+      field.values = ColumnCursor(found->second.values);
+      field.text = ColumnCursor(found->second.text);
     });
     Take(layout_.root(), message, 0);
   }
@@ -355,7 +357,7 @@ class Reader {
   static constexpr size_t kMaxCopiedBytes = size_t{512} << 20;
 
   void Take(MessagePlan* plan, Message* message, int depth) {
-    if (depth > kMaxDepth) Damaged();
+    if (depth > kMaxDepth) RefuseColumns();
     const Reflection& reflection = *message->GetReflection();
     int64_t id = 0;
     for (FieldPlan& field : plan->fields) {
@@ -365,7 +367,7 @@ class Reader {
         TakeRepeated(reflection, id, &field, message, depth);
       } else if (f->cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE) {
         const uint64_t count = field.counts.Varint();
-        if (count > 1) Damaged();
+        if (count > 1) RefuseColumns();
         if (count == 1) {
           TakeMessage(&field, reflection.MutableMessage(message, f), depth);
         }
@@ -390,7 +392,7 @@ class Reader {
         std::all_of(field->of->fields.begin(), field->of->fields.end(),
                     [](const FieldPlan& inner) { return inner.absent; }) &&
         count > 0) {
-      Damaged();
+      RefuseColumns();
     }
     for (uint64_t n = 0; n < count; ++n) {
       if (f->cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE) {
@@ -415,17 +417,17 @@ class Reader {
       const auto& [known, size] = plan->known_list[number];
       // Copies of copies grow without end in a few bytes.
       copied_bytes_ += size;
-      if (known == nullptr || copied_bytes_ > kMaxCopiedBytes) Damaged();
+      if (known == nullptr || copied_bytes_ > kMaxCopiedBytes) RefuseColumns();
       message->CopyFrom(*known);
       return;
     }
-    if (number != plan->known_list.size()) Damaged();
+    if (number != plan->known_list.size()) RefuseColumns();
     plan->known_list.emplace_back();
     Take(plan, message, depth + 1);
     auto& [known, size] = plan->known_list[number];
     size = message->SpaceUsedLong();
     copied_bytes_ += size;
-    if (copied_bytes_ > kMaxCopiedBytes) Damaged();
+    if (copied_bytes_ > kMaxCopiedBytes) RefuseColumns();
     known.reset(message->New());
     known->CopyFrom(*message);
   }
@@ -434,20 +436,20 @@ class Reader {
     const int64_t base = field->coding == Coding::kCounting ? field->last
                          : field->coding == Coding::kNearId ? id
                                                             : 0;
-    field->last = Plus(UnZigZag(field->values.Varint()), base);
+    field->last = WrappedSum(UnZigZag(field->values.Varint()), base);
     return field->last;
   }
 
   std::string TakeText(FieldPlan* field) {
     const uint64_t value = field->values.Varint();
     const uint64_t number = value >> 1;
-    if (number > field->stem_list.size()) Damaged();
+    if (number > field->stem_list.size()) RefuseColumns();
     if (number == field->stem_list.size()) {
       field->stem_list.emplace_back(field->text.Bytes(field->text.Varint()), 0);
     }
     auto& [stem, last] = field->stem_list[number];
     if ((value & 1) == 0) return stem;
-    last = Plus(last, UnZigZag(field->counts.Varint()));
+    last = WrappedSum(last, UnZigZag(field->counts.Varint()));
     return stem + std::to_string(last);
   }
 
@@ -476,20 +478,20 @@ class Reader {
     }
   }
 
-  Layout& layout_;
+  ColumnLayout& layout_;
   size_t copied_bytes_ = 0;
 };
 
 }  // namespace
 
 std::string EncodeColumns(const Message& message, const ColumnRules& rules) {
-  Layout layout(*message.GetDescriptor(), rules);
-  return Writer(&layout).Write(message);
+  ColumnLayout layout(*message.GetDescriptor(), rules);
+  return ColumnWriter(&layout).Write(message);
 }
 
 void DecodeColumns(std::string_view bytes, const ColumnRules& rules, Message* message) {
-  Layout layout(*message->GetDescriptor(), rules);
-  Reader(&layout).Read(bytes, message);
+  ColumnLayout layout(*message->GetDescriptor(), rules);
+  ColumnReader(&layout).Read(bytes, message);
 }
 
 }  // namespace oomdb::ingest

@@ -16,7 +16,7 @@ namespace {
 
 using proto::HloInstructionProto;
 
-const ColumnRules& Rules() {
+const ColumnRules& ReplayRules() {
   static const auto* const kRules = new ColumnRules{
       {"ShapeProto", "WindowProto", "DotDimensionNumbers", "ConvolutionDimensionNumbers",
        "GatherDimensionNumbers", "ScatterDimensionNumbers", "OpMetadata"},
@@ -29,8 +29,8 @@ const ColumnRules& Rules() {
   return *kRules;
 }
 
-void ReduceShape(proto::ShapeProto* shape) {
-  for (proto::ShapeProto& element : *shape->mutable_tuple_shapes()) ReduceShape(&element);
+void ReduceShapeToReplay(proto::ShapeProto* shape) {
+  for (proto::ShapeProto& element : *shape->mutable_tuple_shapes()) ReduceShapeToReplay(&element);
   if (!shape->has_layout()) return;
   proto::LayoutProto& layout = *shape->mutable_layout();
   layout.clear_memory_space();
@@ -39,9 +39,9 @@ void ReduceShape(proto::ShapeProto* shape) {
   if (layout.tiles_size() > 1) layout.mutable_tiles()->DeleteSubrange(1, layout.tiles_size() - 1);
 }
 
-class Reducer {
+class ReplayReducer {
  public:
-  Reducer(const Instructions& instructions, const StackFrames& frames, proto::HloProto* hlo)
+  ReplayReducer(const Instructions& instructions, const StackFrames& frames, proto::HloProto* hlo)
       : hlo_(*hlo),
         instructions_(instructions),
         frames_(frames),
@@ -115,7 +115,7 @@ class Reducer {
   }
 
   void Reduce(bool runs, bool is_named, HloInstructionProto* one) const {
-    ReduceShape(one->mutable_shape());
+    ReduceShapeToReplay(one->mutable_shape());
     if (!is_named) one->clear_name();
     one->clear_sharding();
     ReduceConfig(one);
@@ -183,7 +183,7 @@ class Reducer {
 
 void ReduceToReplay(const Instructions& instructions, const StackFrames& frames,
                     proto::HloProto* hlo) {
-  Reducer(instructions, frames, hlo).Run();
+  ReplayReducer(instructions, frames, hlo).Run();
 }
 
 void ReduceToReplay(proto::HloProto* hlo) {
@@ -192,14 +192,14 @@ void ReduceToReplay(proto::HloProto* hlo) {
   // The frames go with the rest, and are asked until then.
   const proto::StackFrameIndexProto index = hlo->hlo_module().stack_frame_index();
   const StackFrames frames(index, issues);
-  Reducer(instructions, frames, hlo).Run();
+  ReplayReducer(instructions, frames, hlo).Run();
 }
 
 std::string WriteReplay(const proto::HloProto& reduced) {
   // Level 9: 12 takes twice as long for 1 % less.
   constexpr int kLevel = 9;
   if (reduced.ByteSizeLong() > kMaxColumnBytes) return {};
-  const std::string columns = EncodeColumns(reduced, Rules());
+  const std::string columns = EncodeColumns(reduced, ReplayRules());
   std::string bytes(ZSTD_compressBound(columns.size()), '\0');
   const size_t size =
       ZSTD_compress(bytes.data(), bytes.size(), columns.data(), columns.size(), kLevel);
@@ -220,7 +220,7 @@ const proto::HloProto& ReadReplay(std::string_view bytes, google::protobuf::Aren
   const size_t got = ZSTD_decompress(columns.data(), columns.size(), bytes.data(), bytes.size());
   if (ZSTD_isError(got) != 0 || got != size) throw Error("the stored replay of a plan is damaged");
   auto& hlo = *google::protobuf::Arena::CreateMessage<proto::HloProto>(arena);
-  DecodeColumns(columns, Rules(), &hlo);
+  DecodeColumns(columns, ReplayRules(), &hlo);
   return hlo;
 }
 
