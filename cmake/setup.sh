@@ -18,6 +18,7 @@ test_packages=(libgtest-dev libgmock-dev clang-format-14 python3)
 headers=(google/protobuf/message.h sqlite3.h SQLiteCpp/SQLiteCpp.h CLI/CLI.hpp fmt/format.h nlohmann/json.hpp zstd.h
   lzma.h zlib.h xxhash.h re2/re2.h)
 test_headers=(gtest/gtest.h gmock/gmock.h)
+wheel_packages=(python3-venv)
 bench_packages=(libbenchmark-dev) # bench/parts alone.
 bench_headers=(benchmark/benchmark.h)
 
@@ -49,13 +50,15 @@ missing_parts() {
   done
 }
 
-# ensure_packages [tests|bench]: installs what is missing, to build, or also to test or to measure parts. On Debian 12 only, and
+# ensure_packages [tests|bench|wheel]: installs what is missing, to build, or also to test or to measure parts. On Debian 12 only, and
 # asking nothing; elsewhere it names what is missing and ends.
 ensure_packages() {
   local wanted=("${packages[@]}") includes=("${headers[@]}") missing
   if [ "${1:-}" = tests ]; then
     wanted+=("${test_packages[@]}")
     includes+=("${test_headers[@]}")
+  elif [ "${1:-}" = wheel ]; then
+    wanted+=("${wheel_packages[@]}")
   elif [ "${1:-}" = bench ]; then
     wanted+=("${bench_packages[@]}")
     includes+=("${bench_headers[@]}")
