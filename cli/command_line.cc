@@ -20,9 +20,9 @@ namespace {
 
 // In the order in which help names them.
 constexpr void (*kVerbs[])(Verbs&, ExitCode&) = {
-    RegisterIngest, RegisterReport,   RegisterQuery, RegisterList,    RegisterShow,
-    RegisterForget, RegisterSelfTest, RegisterHosts, RegisterCompare, RegisterSweep,
-    RegisterWhatIf, RegisterCheck,    RegisterMerge,
+    RegisterIngest, RegisterReport,   RegisterQuery, RegisterList,       RegisterShow,
+    RegisterForget, RegisterSelfTest, RegisterHosts, RegisterCompare,    RegisterSweep,
+    RegisterWhatIf, RegisterCheck,    RegisterMerge, RegisterCompletion,
 };
 
 int Fail(const std::string& what, ExitCode code) {

@@ -87,6 +87,26 @@ Verb Verbs::Add(const std::string& name, const std::string& help) {
   return Verb(app_->add_subcommand(name, help));
 }
 
+std::vector<VerbDescription> Verbs::Describe() const {
+  std::vector<VerbDescription> verbs;
+  for (const CLI::App* app : app_->get_subcommands({})) {
+    VerbDescription& verb = verbs.emplace_back();
+    verb.name = app->get_name();
+    verb.help = app->get_description();
+    verb.footer = app->get_footer();
+    for (const CLI::Option* option : app->get_options()) {
+      OptionDescription& described = verb.options.emplace_back();
+      described.is_positional = option->get_positional();
+      if (described.is_positional) described.names.push_back(option->get_name(true));
+      for (const std::string& name : option->get_snames()) described.names.push_back("-" + name);
+      for (const std::string& name : option->get_lnames()) described.names.push_back("--" + name);
+      if (option->get_items_expected_max() > 0) described.type = option->get_type_name();
+      described.help = option->get_description();
+    }
+  }
+  return verbs;
+}
+
 void ReadCommandLine(const CommandLineTexts& texts, std::vector<std::string> arguments,
                      const std::function<void(Verbs&)>& add_verbs,
                      const std::function<void(const std::vector<std::string>& verbs,

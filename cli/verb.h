@@ -61,11 +61,25 @@ class Verb {
   CLI::App* app_;
 };
 
+// What a verb takes, for what describes the command line: completion, the manual page.
+struct OptionDescription {
+  std::vector<std::string> names;  // "-o", "--output"; of a positional argument its name.
+  bool is_positional = false;
+  std::string type;  // What help calls its value; empty: a flag.
+  std::string help;
+};
+struct VerbDescription {
+  std::string name, help, footer;
+  std::vector<OptionDescription> options;
+};
+
 // The verbs of a command line.
 class Verbs {
  public:
   explicit Verbs(CLI::App* app) : app_(app) {}
   Verb Add(const std::string& name, const std::string& help);
+  // Those that were added, in that order.
+  std::vector<VerbDescription> Describe() const;
 
  private:
   CLI::App* app_;

@@ -24,6 +24,8 @@ void RegisterCompare(Verbs& verbs, ExitCode& exit_code);
 void RegisterSweep(Verbs& verbs, ExitCode& exit_code);
 void RegisterWhatIf(Verbs& verbs, ExitCode& exit_code);
 void RegisterSelfTest(Verbs& verbs, ExitCode& exit_code);
+// `verbs` must outlive the reading, too.
+void RegisterCompletion(Verbs& verbs, ExitCode& exit_code);
 
 }  // namespace oomdb::cli
 
