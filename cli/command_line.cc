@@ -1,6 +1,8 @@
 #include "cli/command_line.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <exception>
@@ -35,6 +37,11 @@ bool Exists(const std::string& path) {
   return std::filesystem::exists(path, error);
 }
 
+bool IsPipe(int fd) {
+  struct stat status = {};
+  return ::fstat(fd, &status) == 0 && S_ISFIFO(status.st_mode);
+}
+
 // `oomdb FILE…` means `oomdb report FILE…`. A first word that is neither a verb nor a file is a
 // mistake in one of them. Throws Error (kUsage) then.
 void InsertVerb(const std::vector<std::string>& verbs, std::vector<std::string>& arguments) {
@@ -61,7 +68,11 @@ void InsertVerb(const std::vector<std::string>& verbs, std::vector<std::string>&
 }
 
 int Run(std::vector<std::string> arguments) {
-  if (arguments.empty()) arguments.push_back("--help");
+  // A log that is piped in is to be read; else nobody asked for anything.
+  if (arguments.empty()) {
+    arguments = IsPipe(STDIN_FILENO) ? std::vector<std::string>{"report", "-"}
+                                     : std::vector<std::string>{"--help"};
+  }
   ExitCode exit_code = ExitCode::kClean;
   ReadCommandLine(
       {.description = "Why a JAX or XLA program ran out of device memory, and what to do: profiler "

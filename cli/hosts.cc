@@ -215,7 +215,10 @@ void RegisterHosts(Verbs& verbs, ExitCode& exit_code) {
       "A host stands out when it differs from the median of its peers by more than they vary "
       "(`oomdb list settings`: skew_…).\n"
       "Example: oomdb hosts --db oom.db --run run1");
-  verb.Run([options, &exit_code] { Run(*options, exit_code); });
+  verb.Run([options, &exit_code] {
+    AdoptDatabase(&options->paths, &options->database);
+    Run(*options, exit_code);
+  });
 }
 
 }  // namespace oomdb::cli

@@ -3,7 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <iostream>
+#include <string_view>
+#include <utility>
 
 #include "cli/ingest/job.h"
 #include "cli/interrupt.h"
@@ -30,6 +34,20 @@ class Problems : public IngestObserver {
 };
 
 }  // namespace
+
+void AdoptDatabase(std::vector<std::string>* paths, std::string* database) {
+  if (paths->size() != 1) return;
+  std::error_code error;
+  // Of a pipe nothing may be read before its time.
+  if (!std::filesystem::is_regular_file(paths->front(), error)) return;
+  constexpr std::string_view kMagic("SQLite format 3\0", 16);  // https://sqlite.org/fileformat.html
+  std::string begin(kMagic.size(), '\0');
+  std::ifstream file(paths->front(), std::ios::binary);
+  if (!file.read(begin.data(), static_cast<std::streamsize>(begin.size())) || begin != kMagic)
+    return;
+  *database = std::move(paths->front());
+  paths->clear();
+}
 
 schema::Database OpenCaptures(const std::vector<std::string>& paths, const std::string& file,
                               const schema::SettingOverrides& settings, ExitCode& exit_code,

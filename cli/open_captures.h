@@ -13,6 +13,10 @@
 
 namespace oomdb::cli {
 
+// A database that is named like a capture is one that is asked: moves it from `paths` to `database`
+// when it is the only path.
+void AdoptDatabase(std::vector<std::string>* paths, std::string* database);
+
 // `paths`: captures or folders to read; when there are none, `file` is opened for reading. What
 // can't be read is said on standard error, and `exit_code` becomes that of the ingest. Throws
 // Error: kUsage when neither is given, kFailed when nothing could be read.

@@ -85,6 +85,19 @@ void AddSettingOptions(Verb& verb, SettingOptions& options) {
       .Type("SIZE");
 }
 
+int64_t ParseDeviceBytes(const std::string& text, const std::string& option) {
+  constexpr size_t kMostDigits = 4;  // No device has 9,999 bytes, and none 9,999 GiB.
+  const bool is_bare =
+      !text.empty() && text.size() <= kMostDigits &&
+      std::all_of(text.begin(), text.end(), [](char c) { return '0' <= c && c <= '9'; });
+  if (is_bare && text.find_first_not_of('0') != std::string::npos) {
+    throw Error(fmt::format("{0}: \"{1}\" could mean {1} bytes or {1} GiB; write {1}GiB, or {1}B",
+                            option, text),
+                ExitCode::kUsage);
+  }
+  return render::ParseBytes(text, option);
+}
+
 schema::SettingOverrides ReadSettingOptions(const SettingOptions& options) {
   schema::SettingOverrides overrides;
   const std::vector<std::string> names =
@@ -97,7 +110,7 @@ schema::SettingOverrides ReadSettingOptions(const SettingOptions& options) {
     overrides[name] = ReadSetting(name, value);
   }
   if (!options.capacity.empty())
-    overrides["capacity_bytes"] = render::ParseBytes(options.capacity, "--capacity");
+    overrides["capacity_bytes"] = ParseDeviceBytes(options.capacity, "--capacity");
   return overrides;
 }
 

@@ -27,6 +27,9 @@ struct SettingOptions {
   std::string capacity;
 };
 void AddSettingOptions(Verb& verb, SettingOptions& options);
+// The size of a device's memory, of the option's text. Throws Error (kUsage): not a size, or a bare
+// number so small that its unit was forgotten.
+int64_t ParseDeviceBytes(const std::string& text, const std::string& option);
 // Throws Error (kUsage): no such setting (nearest names offered), not a number.
 schema::SettingOverrides ReadSettingOptions(const SettingOptions& options);
 

@@ -36,7 +36,7 @@ struct Options {
 GateLimits ReadLimits(const Options& options) {
   GateLimits limits;
   limits.run = options.run;
-  if (!options.budget.empty()) limits.budget_bytes = render::ParseBytes(options.budget, "--budget");
+  if (!options.budget.empty()) limits.budget_bytes = ParseDeviceBytes(options.budget, "--budget");
   if (!options.max_growth.empty())
     limits.max_growth_bytes = render::ParseBytes(options.max_growth, "--max-growth");
   limits.baseline = options.baseline;
@@ -142,7 +142,10 @@ void RegisterCheck(Verbs& verbs, ExitCode& exit_code) {
       "rejected.\n"
       "Example: oomdb check --budget 16GiB --max-growth 1MiB "
       "sample_dbs/captures/grad_leak_oom");
-  verb.Run([options, &exit_code] { exit_code = Run(*options); });
+  verb.Run([options, &exit_code] {
+    AdoptDatabase(&options->paths, &options->database);
+    exit_code = Run(*options);
+  });
 }
 
 }  // namespace oomdb::cli

@@ -27,21 +27,6 @@ constexpr Picture kPictures[] = {
     {"curve", WriteCurve},    {"icicle", WriteIcicle},          {"heap", WriteHeap},
     {"log", WriteLogNumbers}, {"addresses", WriteAddresses},    {"profile", WriteProfileLines}};
 
-// Those that the verdict asks for, in its order.
-std::vector<std::string> PicturesOf(schema::Database& database, const std::string& verdict) {
-  std::vector<std::string> pictures;
-  for (const schema::Record& row :
-       schema::ReadView(database, "verdict_kinds", {{"verdict", verdict}})) {
-    const std::string list = row.Text("pictures");
-    for (size_t begin = 0; begin < list.size();) {
-      const size_t end = std::min(list.find(", ", begin), list.size());
-      pictures.push_back(list.substr(begin, end - begin));
-      begin = end + 2;
-    }
-  }
-  return pictures;
-}
-
 // First those that are asked for, then all others, each once; what to do stands after the first.
 void WritePictures(const Context& context) {
   std::vector<Picture> order;

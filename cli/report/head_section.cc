@@ -25,6 +25,15 @@ class HeadSection : ReportPage {
     Captures();
   }
 
+  void WriteIncident() {
+    Headline();
+    Identity();
+    if (report_.captures.size() < 2) return;
+    Line(render::Truncate(fmt::format("of {} captures: {} (--capture chooses another)",
+                                      report_.captures.size(), render::Safe(shown().name)),
+                          width_));
+  }
+
  private:
   // What happened: the verdict, and one sentence.
   void Headline() {
@@ -165,5 +174,7 @@ std::string ReportIdentity(const Report& report) {
 }
 
 void WriteHeadSection(const ReportPage& page) { HeadSection(page).Write(); }
+
+void WriteIncidentHead(const ReportPage& page) { HeadSection(page).WriteIncident(); }
 
 }  // namespace oomdb::cli

@@ -333,6 +333,8 @@ void NameReportCaptures(std::vector<ReportCapture>* captures);
 Report ReadReport(schema::Database& database, const ReportScope& scope);
 
 ReportVerdict VerdictOf(const Report& report);
+// What the verdict of these words asks to see first, in its order: as in verdict_kinds.pictures.
+std::vector<std::string> PicturesOf(schema::Database& database, const std::string& verdict);
 // Its words alone, for the table of captures.
 std::string VerdictOfCapture(const Report& report, const ReportCapture& capture);
 

@@ -5,6 +5,7 @@
 #include "cli/report/model.h"
 #include "render/units.h"
 #include "render/words.h"
+#include "schema/query.h"
 
 namespace oomdb::cli {
 namespace {
@@ -115,6 +116,20 @@ ReportVerdict VerdictOf(const Report& report) {
     verdict.sentence = WhatIsWell(*report.plan);
   }
   return verdict;
+}
+
+std::vector<std::string> PicturesOf(schema::Database& database, const std::string& verdict) {
+  std::vector<std::string> pictures;
+  for (const schema::Record& row :
+       schema::ReadView(database, "verdict_kinds", {{"verdict", verdict}})) {
+    const std::string list = row.Text("pictures");
+    for (size_t begin = 0; begin < list.size();) {
+      const size_t end = std::min(list.find(", ", begin), list.size());
+      pictures.push_back(list.substr(begin, end - begin));
+      begin = end + 2;
+    }
+  }
+  return pictures;
 }
 
 std::string VerdictOfCapture(const Report& report, const ReportCapture& capture) {

@@ -60,7 +60,8 @@ class ReportPage {
   std::string& out_;
 };
 
-void WriteHeadSection(const ReportPage& page);  // What happened, where, and the table of captures.
+void WriteIncidentHead(const ReportPage& page);  // What happened and where, of many captures too.
+void WriteHeadSection(const ReportPage& page);   // What happened, where, and the table of captures.
 void WriteFindingsSection(const ReportPage& page);  // Why, and what to do.
 void WritePlanSection(
     const ReportPage& page);  // The plan and what is live at its peak. Requires a plan.

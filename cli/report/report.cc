@@ -11,6 +11,7 @@
 #include "cli/open_captures.h"
 #include "cli/options.h"
 #include "cli/page/report_page.h"
+#include "cli/pager.h"
 #include "cli/report/model.h"
 #include "cli/report/text.h"
 #include "cli/verbs.h"
@@ -34,6 +35,7 @@ struct Options {
   std::string fail_on;
   bool tee = false;
   bool stack = false;
+  bool all = false, brief = false, no_pager = false;
 };
 
 std::vector<std::string> NextCommands(const Options& options, const Report& report) {
@@ -116,6 +118,13 @@ void CheckOutputs(const Options& options) {
   }
 }
 
+// One screen, where a person looks at it and asks for no more.
+bool IsBrief(const Options& options, const render::Terminal& terminal) {
+  if (options.brief) return true;
+  return terminal.interactive && !options.all && !options.stack && !options.top &&
+         options.output.file.empty() && !options.tee;
+}
+
 void Check(const Options& options) {
   if (options.paths.empty() && options.database.empty()) {
     throw Error("nothing to report on: name a capture, a folder or --db FILE", ExitCode::kUsage);
@@ -136,6 +145,9 @@ void Check(const Options& options) {
   RefuseToOverwriteInputs(options.output.file, inputs);
   RefuseToOverwriteInputs(options.json_file, inputs);
   RefuseToOverwriteInputs(options.html_file, inputs);
+  if (options.brief && (options.all || options.stack || options.top || format != "text"))
+    throw Error("--brief is one screen of text: not with --all, --stack, --top or another --format",
+                ExitCode::kUsage);
   if (options.top.value_or(1) < 1)
     throw Error("--top: a number above 0 expected", ExitCode::kUsage);
 }
@@ -160,6 +172,7 @@ ExitCode Run(const Options& options) {
   if (options.top) style.top = static_cast<size_t>(*options.top);
   style.stack = options.stack;
   style.next = NextCommands(options, report);
+  style.pictures = PicturesOf(database, VerdictOf(report).words);
 
   if (!options.json_file.empty())
     WriteBeside(options.json_file, ReportJson(report), options.output.force);
@@ -170,12 +183,18 @@ ExitCode Run(const Options& options) {
     const std::string format = FormatOf(options);
     OutputOptions output = options.output;
     output.format = "table";  // Not of this verb: it has formats of its own.
-    Output out(output);
-    out.stream() << (format == "json"       ? ReportJson(report)
-                     : format == "markdown" ? ReportMarkdown(report, style)
-                     : format == "html"     ? page::ReportHtml(database, report, style)
-                                            : ReportText(report, style));
-    out.Finish();
+    const bool brief = IsBrief(options, terminal);
+    const std::string text = format == "json"       ? ReportJson(report)
+                             : format == "markdown" ? ReportMarkdown(report, style)
+                             : format == "html"     ? page::ReportHtml(database, report, style)
+                             : brief                ? ReportScreen(report, style)
+                                                    : ReportText(report, style);
+    const bool is_long = format == "text" && !brief && terminal.interactive && !to_file;
+    if (!is_long || options.no_pager || options.tee || !ShowInPager(text)) {
+      Output out(output);
+      out.stream() << text;
+      out.Finish();
+    }
   }
   const ExitCode findings = FindingsExit(report, options.fail_on);
   return findings != ExitCode::kClean ? findings : exit_code;
@@ -201,6 +220,12 @@ void RegisterReport(Verbs& verbs, ExitCode& exit_code) {
   verb.Option("--capture", options->scope.capture,
               "Only this capture, as the table of captures names it, or by its path or id")
       .Type("NAME");
+  verb.Flag("--brief", options->brief,
+            "What happened and what to do, in one screen: what a terminal shows by itself");
+  verb.Flag("--all", options->all,
+            "With the proof: the plan, buffers, executions, logs; what is written anywhere else");
+  verb.Flag("--no-pager", options->no_pager,
+            "Not through $OOMDB_PAGER, $PAGER or less, as long text goes on a terminal");
   verb.Option("--top", options->top,
               "Groups of buffers to list; by default 10, for a healthy capture 5; JSON has all")
       .Type("N");
@@ -232,7 +257,10 @@ void RegisterReport(Verbs& verbs, ExitCode& exit_code) {
       "A program's output: python train.py 2>&1 | oomdb report - --tee\n"
       "To look at it: oomdb report sample_dbs/captures/grad_leak_oom --html page.html\n"
       "Example: oomdb report sample_dbs/captures/attention_oom");
-  verb.Run([options, &exit_code] { exit_code = Run(*options); });
+  verb.Run([options, &exit_code] {
+    AdoptDatabase(&options->paths, &options->database);
+    exit_code = Run(*options);
+  });
 }
 
 }  // namespace oomdb::cli

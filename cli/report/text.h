@@ -18,7 +18,13 @@ struct ReportStyle {
   bool stack = false;  // All Python frames of each group of buffers, not only the user's own.
   // What to type next, ready to paste.
   std::vector<std::string> next;
+  // What the verdict asks to see first, as in verdict_kinds.
+  std::vector<std::string> pictures = {};
 };
+
+// What happened, the picture that the cause needs, what to do: at most 24 lines of 100 columns, 32 of
+// fewer. What is left out is named; ReportText has it.
+std::string ReportScreen(const Report& report, const ReportStyle& style);
 
 // The first screen says what happened, why and what to do; everything under it is the proof. Text
 // from a capture is sanitized: it can't drive a terminal.

@@ -119,7 +119,7 @@ ExitCode Run(const Options& options) {
   WhatIf what_if;
   what_if.change = ReadChange(options);
   if (!options.capacity.empty()) {
-    what_if.capacity_bytes = render::ParseBytes(options.capacity, "--capacity");
+    what_if.capacity_bytes = ParseDeviceBytes(options.capacity, "--capacity");
   }
   std::vector<std::string> inputs = options.paths;
   if (!options.database.empty()) inputs.push_back(options.database);
@@ -234,7 +234,10 @@ void RegisterWhatIf(Verbs& verbs, ExitCode& exit_code) {
       "Changes compose: each maps sizes and lifetimes, then the heap is packed again as the "
       "compiler would. The range is where the truth lies; `fits` is unknown within it.\n"
       "Example: oomdb what-if logs --donate --batch 2x --capacity 16GiB");
-  verb.Run([options, &exit_code] { exit_code = Run(*options); });
+  verb.Run([options, &exit_code] {
+    AdoptDatabase(&options->paths, &options->database);
+    exit_code = Run(*options);
+  });
 }
 
 }  // namespace oomdb::cli
