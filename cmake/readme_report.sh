@@ -7,7 +7,7 @@ cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
 report=$(mktemp)
 fresh=$(mktemp)
 trap 'rm -f "$report" "$fresh"' EXIT
-COLUMNS=100 ./run report sample_dbs/captures/attention_oom --color never | sed 's/ *$//' >"$report"
+COLUMNS=100 ./run report sample_dbs/captures/attention_oom --brief --color never | sed 's/ *$//' >"$report"
 # The block after the comment that names the command.
 awk -v report="$report" '
   /^<!-- The output of: \.\/run report / { armed = 1 }
