@@ -17,7 +17,7 @@ constexpr size_t kMostLines = 24, kMostLinesNarrow = 32;
 constexpr size_t kFullWidth = 100;
 constexpr size_t kIndent = 7;  // "WHAT   "
 constexpr size_t kMaxRemedies = 4, kMaxParts = 3, kMaxOthers = 4, kMaxBars = 5;
-constexpr size_t kNeeds = 11, kFits = 8;
+constexpr size_t kNeeds = 11, kFits = 8, kEvidence = 12;
 
 using Lines = std::vector<std::string>;
 
@@ -102,7 +102,7 @@ class Screen : ReportPage {
     const int64_t capacity = plan.capacity_bytes.value_or(0);
     const double whole =
         static_cast<double>(std::max({plan.plan_bytes, capacity, plan.memory_bytes.value_or(0)}));
-    const size_t words = width_ >= kFullWidth ? 52 : 34;
+    const size_t words = width_ >= kFullWidth ? 58 : 38;
     // The largest, as many as there is room for: a number is never cut.
     std::vector<std::pair<int64_t, std::string_view>> classes;
     if (plan.classes_known) {
@@ -112,21 +112,22 @@ class Screen : ReportPage {
       std::stable_sort(classes.begin(), classes.end(),
                        [](const auto& a, const auto& b) { return a.first > b.first; });
     }
-    std::string parts;
+    std::string parts = "read";
     for (const auto& [bytes, name] : classes) {
       const std::string part =
-          fmt::format("{}{} {}", parts.empty() ? "" : ", ", name, render::HumanBytes(bytes));
+          fmt::format("{}{} {}", parts == "read" ? ": " : ", ", name, render::HumanBytes(bytes));
       if (bytes < plan.plan_bytes / 100 || parts.size() + part.size() > words) break;
       parts += part;
     }
     BarLine("needs", render::HumanBytes(plan.plan_bytes), parts, words,
             static_cast<double>(plan.plan_bytes), whole);
     if (capacity > 0) {
-      BarLine("may use", render::HumanBytes(capacity), plan.capacity_source, words,
+      BarLine("may use", render::HumanBytes(capacity),
+              plan.capacity_evidence + ": " + plan.capacity_source, words,
               static_cast<double>(capacity), whole);
     }
     if (plan.memory_bytes.value_or(0) > capacity) {
-      BarLine("device", render::HumanBytes(*plan.memory_bytes), "all of its memory", words,
+      BarLine("device", render::HumanBytes(*plan.memory_bytes), "read: all of its memory", words,
               static_cast<double>(*plan.memory_bytes), whole);
     }
   }
@@ -158,9 +159,9 @@ class Screen : ReportPage {
         for (size_t k = 0; k < each; ++k) line += cell;
       }
       if (row == kRows - 1 && below_capacity) {
-        line += " ─ " + render::HumanBytes(capacity) + ", what may be used";
+        line += " ─ " + render::HumanBytes(capacity) + ", what may be used (measured)";
       } else if (row == kRows - 1 && capacity > 0) {
-        line += fmt::format(" ─ {} of {} that may be used", render::HumanBytes(highest),
+        line += fmt::format(" ─ {} of {} that may be used (measured)", render::HumanBytes(highest),
                             render::HumanBytes(capacity));
       }
       if (row == 0) {
@@ -201,13 +202,19 @@ class Screen : ReportPage {
 
   // ---- what takes it
 
-  // Lines of a block: the first with its name.
-  void Named(std::string_view name, const std::vector<std::string>& lines) {
+  // Lines of a block: the first with its name, and how it is known at the right margin.
+  void Named(std::string_view name, const std::vector<std::string>& lines,
+             const std::string& evidence = "") {
     for (size_t i = 0; i < lines.size(); ++i) {
-      const std::string cut = render::Truncate(lines[i], width_ - kIndent);
-      Line(render::Paint(render::Style::kBold,
-                         render::PadRight(i == 0 ? name : std::string_view(), kIndent), color_) +
-           cut);
+      const std::string right = i == 0 ? evidence : "";
+      const size_t room = width_ - kIndent - (right.empty() ? 0 : right.size() + 2);
+      std::string line = render::PadRight(i == 0 ? name : std::string_view(), kIndent);
+      line = render::Paint(render::Style::kBold, line, color_);
+      const std::string cut = render::Truncate(lines[i], room);
+      line += right.empty() ? cut
+                            : render::PadRight(cut, room + 2) +
+                                  render::Paint(render::Style::kDim, right, color_);
+      Line(line);
     }
   }
 
@@ -236,7 +243,7 @@ class Screen : ReportPage {
                         (live.count > 1 ? fmt::format("{} × ", live.count) : "") +
                         render::Safe(live.origin.empty() ? "unknown" : live.origin));
       }
-      Named("HELD", lines);
+      Named("HELD", lines, "measured");
       lines.clear();
       for (size_t i = 0; i < std::min<size_t>(report_.run->between.size(), 2); ++i) {
         const ReportGapCall& call = report_.run->between[i];
@@ -245,18 +252,21 @@ class Screen : ReportPage {
             (call.caller.empty() ? "" : " at " + render::Safe(call.caller)) +
             (call.all_gaps > 0 ? fmt::format(", in {} of {} gaps", call.gaps, call.all_gaps) : ""));
       }
-      Named("CALLED", lines);
+      Named("CALLED", lines, "inferred");
       return;
     }
     if (report_.plan && !report_.plan->groups.empty() && (Asks("need") || Asks("curve")))
-      return Named("WHAT", GroupLines(report_.plan->groups));
+      return Named("WHAT", GroupLines(report_.plan->groups),
+                   width_ >= kFullWidth ? "read, roles inferred" : "read");
     if (!report_.logs.empty() && !report_.logs.front().buffers.empty())
-      return Named("WHAT", GroupLines(report_.logs.front().buffers));
+      return Named("WHAT", GroupLines(report_.logs.front().buffers), "read");
     if (verdict_.finding == nullptr) return;
     const ReportFinding& f = *verdict_.finding;
     const std::string& detail = f.items.size() > 1 ? f.brief_text : f.detail_text;
     if (!detail.empty()) {
-      Named("WHY", render::Wrap(render::ShortPaths(render::Safe(detail)), width_ - kIndent));
+      Named("WHY",
+            render::Wrap(render::ShortPaths(render::Safe(detail)), width_ - kIndent - kEvidence),
+            f.evidence);
     }
   }
 
@@ -291,7 +301,7 @@ class Screen : ReportPage {
     const bool any_needs = std::any_of(remedies.begin(), remedies.end(), [](const ReportRemedy* r) {
       return r->needs_bytes.has_value() || r->fits.has_value();
     });
-    Spread("DO",
+    Spread(any_needs ? "DO     inferred" : "DO",
            any_needs ? render::PadLeft("then needs", kNeeds) + render::PadLeft("fits?", kFits) : "",
            render::Style::kBold);
     for (size_t i = 0; i < std::min(remedies.size(), kMaxRemedies); ++i) {

@@ -71,7 +71,7 @@ TEST_F(ReportScreenTest, EveryIncidentFits) {
 TEST_F(ReportScreenTest, ItHasThePictureThatTheCauseNeeds) {
   const std::string need = Oomdb("report --brief " + Sample("attention_oom")).out;
   EXPECT_THAT(need, HasSubstr("  needs         3.05 GiB"));
-  EXPECT_THAT(need, HasSubstr("  may use       2.79 GiB   pool"));
+  EXPECT_THAT(need, HasSubstr("  may use       2.79 GiB   measured: pool"));
   EXPECT_THAT(need, HasSubstr("WHAT   1.12 GiB  3 × f32[12,8,1024,1024]  forward  plans.py:17"));
   EXPECT_THAT(need, HasSubstr("     1 jax.checkpoint on the block at plans.py:17 layer"));
   const std::string leak = Oomdb("report --brief " + Sample("grad_leak_oom")).out;
