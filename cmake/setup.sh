@@ -19,6 +19,7 @@ headers=(google/protobuf/message.h sqlite3.h SQLiteCpp/SQLiteCpp.h CLI/CLI.hpp f
   lzma.h zlib.h xxhash.h re2/re2.h)
 test_headers=(gtest/gtest.h gmock/gmock.h)
 wheel_packages=(python3-venv)
+deb_packages=(dpkg-dev file)
 bench_packages=(libbenchmark-dev) # bench/parts alone.
 bench_headers=(benchmark/benchmark.h)
 
@@ -50,7 +51,7 @@ missing_parts() {
   done
 }
 
-# ensure_packages [tests|bench|wheel]: installs what is missing, to build, or also to test or to measure parts. On Debian 12 only, and
+# ensure_packages [tests|bench|wheel|deb]: installs what is missing, to build, or also to test or to measure parts. On Debian 12 only, and
 # asking nothing; elsewhere it names what is missing and ends.
 ensure_packages() {
   local wanted=("${packages[@]}") includes=("${headers[@]}") missing
@@ -59,6 +60,8 @@ ensure_packages() {
     includes+=("${test_headers[@]}")
   elif [ "${1:-}" = wheel ]; then
     wanted+=("${wheel_packages[@]}")
+  elif [ "${1:-}" = deb ]; then
+    wanted+=("${deb_packages[@]}")
   elif [ "${1:-}" = bench ]; then
     wanted+=("${bench_packages[@]}")
     includes+=("${bench_headers[@]}")

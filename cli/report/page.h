@@ -60,6 +60,9 @@ class ReportPage {
   std::string& out_;
 };
 
+// A picture of verdict_kinds.pictures, in text; nothing where the report has nothing to draw.
+void WriteScreenPicture(const ReportPage& page, const ReportVerdict& verdict,
+                        std::string_view name);
 void WriteIncidentHead(const ReportPage& page);  // What happened and where, of many captures too.
 void WriteHeadSection(const ReportPage& page);   // What happened, where, and the table of captures.
 void WriteFindingsSection(const ReportPage& page);  // Why, and what to do.
