@@ -15,7 +15,7 @@
 namespace oomdb::cli::page {
 namespace {
 
-constexpr int kHeight = 64;
+constexpr int kAddressesHeight = 64;
 constexpr size_t kMaxPieces = 2000;  // In use; of more only the largest are drawn.
 constexpr size_t kMaxHoles = 16;     // Of the histogram.
 
@@ -83,7 +83,7 @@ class Picture {
 
   void Drawn() {
     const auto svg = out_.In(
-        "svg", {{"height", std::to_string(kHeight + 50)},
+        "svg", {{"height", std::to_string(kAddressesHeight + 50)},
                 {"role", "img"},
                 {"class", "map"},
                 {"aria-label",
@@ -102,7 +102,7 @@ class Picture {
       out_.Leaf("rect", {{"x", render::Percent(Share(begin))},
                          {"y", "0"},
                          {"width", render::Percent(Share(x - begin))},
-                         {"height", std::to_string(kHeight)},
+                         {"height", std::to_string(kAddressesHeight)},
                          {"class", "region f-free"}});
       Used(region, begin);
     }
@@ -114,14 +114,14 @@ class Picture {
     const std::string text =
         left ? at : render::Percent(std::max(0.0, from) + Share(*map_.request));
     out_.Leaf("rect", {{"x", at},
-                       {"y", std::to_string(kHeight + 6)},
+                       {"y", std::to_string(kAddressesHeight + 6)},
                        {"width", render::Percent(Share(*map_.request))},
                        {"height", "18"},
                        {"class", "ghost"}});
     out_.Leaf("text",
               {{"x", text},
                {"text-anchor", left ? "start" : "end"},
-               {"y", std::to_string(kHeight + 42)},
+               {"y", std::to_string(kAddressesHeight + 42)},
                {"class", "bad"}},
               fmt::format("asked for {} in one piece{}", render::HumanBytes(*map_.request),
                           largest == nullptr ? ""
@@ -136,7 +136,7 @@ class Picture {
         const auto svg =
             out_.In("svg", {{"x", render::Percent(Share(x))},
                             {"width", render::Percent(std::max(Share(piece.bytes), 0.0014))},
-                            {"height", std::to_string(kHeight)}});
+                            {"height", std::to_string(kAddressesHeight)}});
         out_.Leaf("title", {}, render::HumanBytes(piece.bytes) + " " + piece.name);
         out_.Leaf("rect", {{"width", "100%"}, {"height", "100%"}, {"class", "f-temp"}});
       }

@@ -19,10 +19,10 @@
 namespace oomdb::cli::page {
 namespace {
 
-constexpr double kHeight = 260;
-constexpr size_t kBuckets = 300;
-constexpr size_t kTicks = 4;
-constexpr size_t kMaxRows = 40;
+constexpr double kComparePageHeight = 260;
+constexpr size_t kComparePageBuckets = 300;
+constexpr size_t kComparePageTicks = 4;
+constexpr size_t kComparePageMaxRows = 40;
 
 // The plan of the module in a run; of several of that name the largest.
 std::optional<ReportPlan> PlanOf(schema::Database& database, const std::string& run,
@@ -114,14 +114,14 @@ class Page {
     const auto section = out_.In("section");
     WriteHead(out_, "In program order", "Each from its start to its end; grey: before.", "read");
     const int64_t highest = std::max(base_->peak_bytes, new_->peak_bytes);
-    const Plot plot{kHeight, highest + highest / 12 + 1};
+    const Plot plot{kComparePageHeight, highest + highest / 12 + 1};
     {
       const auto div = out_.In("div", {{"class", "plot"}});
-      WriteSizes(out_, plot, kTicks);
-      const auto svg = out_.In("svg", {{"height", render::Coordinate(kHeight + 4)},
+      WriteSizes(out_, plot, kComparePageTicks);
+      const auto svg = out_.In("svg", {{"height", render::Coordinate(kComparePageHeight + 4)},
                                        {"role", "img"},
                                        {"aria-label", comparison_.sentence}});
-      WriteGrid(out_, plot, kTicks);
+      WriteGrid(out_, plot, kComparePageTicks);
       Curve(plot, *base_, *base, "f-packing", true);
       Curve(plot, *new_, *changed, "series changed", false);
     }
@@ -139,7 +139,8 @@ class Page {
       places.push_back(static_cast<double>(p) / static_cast<double>(memory.temps.size()));
     Layer layer{css, {}};
     const int64_t always = plan.peak_bytes - plan.heap_peak_bytes.value_or(0);
-    for (const size_t p : render::PointsToDraw(places, memory.temps, kBuckets, {memory.peak})) {
+    for (const size_t p :
+         render::PointsToDraw(places, memory.temps, kComparePageBuckets, {memory.peak})) {
       drawn.push_back(places[p]);
       layer.bytes.push_back(always + memory.temps[p]);
     }
@@ -158,11 +159,12 @@ class Page {
     {
       const auto frame = out_.In("div", {{"class", "wide"}});
       const auto table = out_.In("table", {{"class", "t"}});
-      for (size_t i = 0; i < std::min(comparison_.buffers.size(), kMaxRows); ++i)
+      for (size_t i = 0; i < std::min(comparison_.buffers.size(), kComparePageMaxRows); ++i)
         Buffer(*comparison_.buffers[i], most);
     }
-    if (comparison_.buffers.size() > kMaxRows)
-      WriteNote(out_, fmt::format("{} smaller differences", comparison_.buffers.size() - kMaxRows));
+    if (comparison_.buffers.size() > kComparePageMaxRows)
+      WriteNote(out_, fmt::format("{} smaller differences",
+                                  comparison_.buffers.size() - kComparePageMaxRows));
   }
 
   void Buffer(const Difference& d, int64_t most) {
@@ -204,7 +206,7 @@ class Page {
             std::string("difference"), std::string()})
         out_.Leaf("th", {}, name);
     }
-    for (size_t i = 0; i < std::min(comparison_.modules.size(), kMaxRows); ++i) {
+    for (size_t i = 0; i < std::min(comparison_.modules.size(), kComparePageMaxRows); ++i) {
       const auto& [name, d] = comparison_.modules[i];
       const auto row = out_.In("tr");
       out_.Leaf("td", {}, name);

@@ -14,9 +14,9 @@
 namespace oomdb::cli::page {
 namespace {
 
-constexpr double kHeight = 380;
-constexpr size_t kBuckets = 300;  // Of each, four points at most.
-constexpr size_t kTicks = 4;
+constexpr double kCurveHeight = 380;
+constexpr size_t kCurveBuckets = 300;  // Of each, four points at most.
+constexpr size_t kCurveTicks = 4;
 
 class Curve {
  public:
@@ -52,7 +52,7 @@ class Curve {
     std::vector<double> positions;
     for (size_t p = 0; p < memory_.temps.size(); ++p) positions.push_back(static_cast<double>(p));
     const std::vector<size_t> drawn =
-        render::PointsToDraw(positions, memory_.temps, kBuckets, {memory_.peak});
+        render::PointsToDraw(positions, memory_.temps, kCurveBuckets, {memory_.peak});
     for (const std::string_view role : kRoles) layers_.push_back({"f-" + std::string(role), {}});
     const auto end = static_cast<double>(memory_.temps.size());
     for (const size_t p : drawn) {
@@ -97,19 +97,19 @@ class Curve {
     // A plan far below the capacity is drawn to its own scale.
     const bool tiny = plan_.capacity_bytes && plan_.peak_bytes < *plan_.capacity_bytes / 3;
     const int64_t high = tiny ? plan_.peak_bytes : top;
-    const Plot plot{kHeight, high + high / 12};
+    const Plot plot{kCurveHeight, high + high / 12};
     const auto div = out.In("div", {{"class", "plot"}});
-    WriteSizes(out, plot, kTicks);
+    WriteSizes(out, plot, kCurveTicks);
     const auto svg = out.In(
         "svg",
         {{"id", chart_.id},
-         {"height", render::Coordinate(kHeight + 24)},
+         {"height", render::Coordinate(kCurveHeight + 24)},
          {"role", "img"},
          {"class", "chart"},
          {"aria-label",
           fmt::format("{} positions in program order; the peak of {} is at position {}",
                       memory_.temps.size(), render::HumanBytes(plan_.peak_bytes), memory_.peak)}});
-    WriteGrid(out, plot, kTicks);
+    WriteGrid(out, plot, kCurveTicks);
     std::vector<Layer> layers{{"f-parameter", std::vector<int64_t>(chart_.at.size(), base_)}};
     layers.insert(layers.end(), layers_.begin(), layers_.end());
     WriteStack(out, plot, chart_.places, layers);
@@ -131,15 +131,15 @@ class Curve {
               {"text-anchor", right ? "start" : "end"},
               {"class", "bad halo"}},
              "peak " + render::HumanBytes(plan_.peak_bytes));
-    out.Leaf("text", {{"x", "0"}, {"y", render::Coordinate(kHeight + 17)}, {"class", "s"}},
+    out.Leaf("text", {{"x", "0"}, {"y", render::Coordinate(kCurveHeight + 17)}, {"class", "s"}},
              "start of the program");
     out.Leaf("text",
              {{"x", "100%"},
-              {"y", render::Coordinate(kHeight + 17)},
+              {"y", render::Coordinate(kCurveHeight + 17)},
               {"text-anchor", "end"},
               {"class", "s"}},
              render::Plural(static_cast<int64_t>(memory_.temps.size()), "position"));
-    WriteCursor(context_, chart_, kHeight + 4);
+    WriteCursor(context_, chart_, kCurveHeight + 4);
   }
 
   // Where the words of a line are in the way of more.

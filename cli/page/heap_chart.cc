@@ -12,8 +12,8 @@
 namespace oomdb::cli::page {
 namespace {
 
-constexpr size_t kBuckets = 300;    // Of each, four points at most.
-constexpr size_t kMaxStarts = 400;  // More are drawn where they matter.
+constexpr size_t kHeapChartBuckets = 300;    // Of each, four points at most.
+constexpr size_t kHeapChartMaxStarts = 400;  // More are drawn where they matter.
 
 std::vector<int64_t> ExtraMoments(const Heap& heap) {
   std::vector<int64_t> moments;
@@ -36,11 +36,11 @@ class Charting {
     for (const int64_t moment : made_.layers.moments) places.push_back(made_.axis.Place(moment));
     places.front() = 0;
     std::vector<size_t> keep{first};
-    if (heap_.executions.size() <= kMaxStarts) {
+    if (heap_.executions.size() <= kHeapChartMaxStarts) {
       for (const HeapExecution& e : heap_.executions) keep.push_back(MomentOf(e.start_ns));
     }
     const std::vector<size_t> drawn =
-        render::PointsToDraw(places, made_.layers.total, kBuckets, keep);
+        render::PointsToDraw(places, made_.layers.total, kHeapChartBuckets, keep);
     for (const HeapLayer& layer : made_.layers.layers) made_.drawn.push_back({layer.css, {}});
     made_.chart.id = "heap";
     made_.chart.name = "Time";

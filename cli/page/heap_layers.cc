@@ -8,9 +8,9 @@
 namespace oomdb::cli::page {
 namespace {
 
-constexpr size_t kMaxKept = 24;  // Layers of kept outputs; more are put together.
-constexpr size_t kMinKept = 3;   // Executions that keep outputs, to tell them apart.
-constexpr size_t kShades = 10;   // f-kept-0 (oldest) to f-kept-9.
+constexpr size_t kMaxKept = 24;           // Layers of kept outputs; more are put together.
+constexpr size_t kMinKept = 3;            // Executions that keep outputs, to tell them apart.
+constexpr size_t kHeapLayersShades = 10;  // f-kept-0 (oldest) to f-kept-9.
 
 // The executions whose outputs are live at the end, in the order in which they made them.
 std::vector<int64_t> Keepers(const Heap& heap) {
@@ -55,7 +55,7 @@ class Layering {
     const size_t kept = (keepers.size() + each - 1) / each;
     result_.layers.push_back({"f-before", "before the capture", {}});
     for (size_t k = 0; k < kept; ++k) {
-      const size_t shade = kept == 1 ? 0 : k * (kShades - 1) / (kept - 1);
+      const size_t shade = kept == 1 ? 0 : k * (kHeapLayersShades - 1) / (kept - 1);
       result_.layers.push_back({fmt::format("f-kept-{}", shade), "", {}});
     }
     const size_t outputs = result_.layers.size();

@@ -14,10 +14,10 @@
 namespace oomdb::cli::page {
 namespace {
 
-constexpr double kHeight = 320;
-constexpr size_t kTicks = 5;
-constexpr size_t kMaxStarts = 80;       // Circles; more are a line.
-constexpr size_t kMaxNumbered = 32;     // Executions with their numbers.
+constexpr double kHeapPictureHeight = 320;
+constexpr size_t kHeapPictureTicks = 5;
+constexpr size_t kHeapPictureMaxStarts = 80;  // Circles; more are a line.
+constexpr size_t kMaxNumbered = 32;           // Executions with their numbers.
 constexpr size_t kMaxExecutions = 400;  // Boxes; of more only the failed and the ends are drawn.
 
 class Picture {
@@ -59,12 +59,12 @@ class Picture {
     int64_t top = std::max(highest, failed != nullptr ? at_failure + Asked() : 0);
     if (heap_.capacity_bytes && *heap_.capacity_bytes < 3 * top)
       top = std::max(top, *heap_.capacity_bytes);
-    const Plot plot{kHeight, top + top / 14 + 1};
+    const Plot plot{kHeapPictureHeight, top + top / 14 + 1};
     const auto div = out_.In("div", {{"class", "plot"}});
-    WriteSizes(out_, plot, kTicks);
+    WriteSizes(out_, plot, kHeapPictureTicks);
     const auto svg =
         out_.In("svg", {{"id", "heap"},
-                        {"height", render::Coordinate(kHeight + 54)},
+                        {"height", render::Coordinate(kHeapPictureHeight + 54)},
                         {"role", "img"},
                         {"class", "chart"},
                         {"aria-label", fmt::format("In use over time: highest {}, {} at the end",
@@ -74,7 +74,7 @@ class Picture {
       const auto defs = out_.In("defs");
       WriteHatch(out_, "over", "hatch");
     }
-    WriteGrid(out_, plot, kTicks);
+    WriteGrid(out_, plot, kHeapPictureTicks);
     WriteStack(out_, plot, chart_.places, drawn_);
     Labels(plot);
     if (failed != nullptr && Asked() > 0) Request(plot, *failed, at_failure);
@@ -88,12 +88,12 @@ class Picture {
     for (const TimeAxis::Cut& cut : axis_.cuts()) {
       out_.Leaf("text",
                 {{"x", render::Percent(cut.place > 0.8 ? 1 : cut.place)},
-                 {"y", render::Coordinate(kHeight + 48)},
+                 {"y", render::Coordinate(kHeapPictureHeight + 48)},
                  {"text-anchor", cut.place > 0.8 ? "end" : "middle"},
                  {"class", "s"}},
                 fmt::format("// {} not to scale //", render::HumanNanoseconds(cut.long_ns)));
     }
-    WriteCursor(context_, chart_, kHeight + 6);
+    WriteCursor(context_, chart_, kHeapPictureHeight + 6);
   }
 
   // Names in layers that lie still at the right edge.
@@ -156,7 +156,7 @@ class Picture {
     for (const HeapExecution& e : heap_.executions) {
       if (e.in_use_at_start) starts.push_back(&e);
     }
-    if (starts.size() > kMaxStarts) return;
+    if (starts.size() > kHeapPictureMaxStarts) return;
     for (const HeapExecution* e : starts) {
       const auto circle = out_.In("circle", {{"cx", render::Percent(axis_.Place(e->start_ns))},
                                              {"cy", plot.At(*e->in_use_at_start)},
@@ -197,7 +197,7 @@ class Picture {
       const double from = axis_.Place(e.start_ns);
       const double to = std::max(axis_.Place(e.end_ns), from + 0.002);
       const auto box = out_.In("svg", {{"x", render::Percent(from)},
-                                       {"y", render::Coordinate(kHeight + 12)},
+                                       {"y", render::Coordinate(kHeapPictureHeight + 12)},
                                        {"width", render::Percent(to - from)},
                                        {"height", "18"}});
       out_.Leaf("title", {},
@@ -222,7 +222,8 @@ class Picture {
       }
     }
     if (heap_.executions.empty()) return;
-    out_.Leaf("text", {{"x", "0"}, {"y", render::Coordinate(kHeight + 48)}, {"class", "s"}},
+    out_.Leaf("text",
+              {{"x", "0"}, {"y", render::Coordinate(kHeapPictureHeight + 48)}, {"class", "s"}},
               render::Plural(static_cast<int64_t>(heap_.executions.size()), "execution") +
                   (all ? "" : ", only failed ones drawn"));
   }

@@ -15,15 +15,15 @@
 namespace oomdb::cli::page {
 namespace {
 
-constexpr double kHeight = 58;
-constexpr size_t kMaxRows = 24;     // With a picture each; more are a heat strip.
-constexpr size_t kMaxPoints = 200;  // Of one row.
+constexpr double kHostsHeight = 58;
+constexpr size_t kHostsMaxRows = 24;  // With a picture each; more are a heat strip.
+constexpr size_t kMaxPoints = 200;    // Of one row.
 constexpr size_t kStripColumns = 60, kStripCells = 8000;
 constexpr double kStripRow = 6, kThinnest = 0.75;
 constexpr double kStripHeight = 420;  // Of all rows together, where they are not thinnest.
 constexpr size_t kMaxStrip = 1024;
 constexpr size_t kMaxColumns = 8;  // Hosts in the table of calls.
-constexpr size_t kShades = 10;
+constexpr size_t kHostsShades = 10;
 
 struct Row {
   std::string host, module_name, odd_in;
@@ -48,7 +48,7 @@ class Hosts {
                           render::Plural(static_cast<int64_t>(rows_.size()), "device"),
                           render::Plural(static_cast<int64_t>(hosts.size()), "host")),
               "measured");
-    if (rows_.size() <= kMaxRows) {
+    if (rows_.size() <= kHostsMaxRows) {
       for (const Row& row : rows_) Multiple(row);
       WriteNote(out_,
                 fmt::format("Along: executions of {}, 1 to {}. Up: 0 to {}.",
@@ -134,9 +134,9 @@ class Hosts {
     }
     {
       const auto cell = out_.In("div", {{"class", "hc"}});
-      const Plot plot{kHeight, highest_ + highest_ / 10};
+      const Plot plot{kHostsHeight, highest_ + highest_ / 10};
       const auto svg =
-          out_.In("svg", {{"height", render::Coordinate(kHeight + 2)},
+          out_.In("svg", {{"height", render::Coordinate(kHostsHeight + 2)},
                           {"role", "img"},
                           {"aria-label", fmt::format("{} device {}: {} to {}", row.host, row.device,
                                                      render::BytesOrDash(row.first),
@@ -226,8 +226,9 @@ class Hosts {
   size_t Shade(const Row& row, size_t column, size_t columns) const {
     const size_t i = column * longest_ / columns;
     const int64_t value = i < row.starts.size() ? row.starts[i] : row.starts.back();
-    return std::min(kShades - 1, static_cast<size_t>(static_cast<double>(value) /
-                                                     static_cast<double>(highest_) * kShades));
+    return std::min(kHostsShades - 1,
+                    static_cast<size_t>(static_cast<double>(value) / static_cast<double>(highest_) *
+                                        kHostsShades));
   }
 
   // What the launching threads called between the last two executions, and on which hosts.

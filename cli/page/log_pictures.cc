@@ -13,7 +13,7 @@
 namespace oomdb::cli::page {
 namespace {
 
-constexpr double kHeight = 320;
+constexpr double kLogPicturesHeight = 320;
 constexpr size_t kMaxTiles = 60;  // What is left is one tile.
 
 // The first log that tells of a failure.
@@ -25,10 +25,11 @@ const ReportErrorLog* FailedLog(const Report& report) {
 }
 
 void WriteTile(render::Markup& out, const ReportGroup& g, const Tile& tile, bool words) {
-  const auto svg = out.In("svg", {{"x", render::Percent(tile.x)},
-                                  {"y", render::Coordinate(tile.y * kHeight)},
-                                  {"width", render::Percent(tile.width)},
-                                  {"height", render::Coordinate(tile.height * kHeight)}});
+  const auto svg =
+      out.In("svg", {{"x", render::Percent(tile.x)},
+                     {"y", render::Coordinate(tile.y * kLogPicturesHeight)},
+                     {"width", render::Percent(tile.width)},
+                     {"height", render::Coordinate(tile.height * kLogPicturesHeight)}});
   const std::string name = render::CountOf(g.count, g.shape);
   const std::string place = render::Place(g.source_file, g.source_line, g.function_name);
   const std::string op = render::ShortOp(g.op_name);
@@ -51,7 +52,7 @@ void WriteTile(render::Markup& out, const ReportGroup& g, const Tile& tile, bool
   out.Leaf("text", {{"x", "8"}, {"y", "34"}, {"class", "s t-forward"}},
            render::HumanBytes(g.bytes) +
                (padding > 0 ? ", " + render::HumanBytes(padding) + " padding" : ""));
-  if (tile.height * kHeight > 56)
+  if (tile.height * kLogPicturesHeight > 56)
     out.Leaf("text", {{"x", "8"}, {"y", "50"}, {"class", "s t-forward"}},
              op.empty() ? place : op + (place.empty() ? "" : "  " + place));
 }
@@ -109,7 +110,7 @@ bool WriteLogBuffers(const Context& context) {
                         render::HumanBytes(whole)),
             "read");
   {
-    const auto svg = out.In("svg", {{"height", render::Coordinate(kHeight)},
+    const auto svg = out.In("svg", {{"height", render::Coordinate(kLogPicturesHeight)},
                                     {"role", "img"},
                                     {"aria-label", "Buffers by size; the table below has them"}});
     {
@@ -117,9 +118,10 @@ bool WriteLogBuffers(const Context& context) {
       WriteHatch(out, "padding", "hatch pale");
     }
     // Squares on a window of usual width.
-    const std::vector<Tile> tiles = TilesOf(sizes, 1100 / kHeight);
+    const std::vector<Tile> tiles = TilesOf(sizes, 1100 / kLogPicturesHeight);
     for (size_t i = 0; i < shown.size(); ++i)
-      WriteTile(out, shown[i], tiles[i], tiles[i].width > 0.12 && tiles[i].height * kHeight > 40);
+      WriteTile(out, shown[i], tiles[i],
+                tiles[i].width > 0.12 && tiles[i].height * kLogPicturesHeight > 40);
   }
   WriteBufferTable(out, shown);
   return true;

@@ -15,31 +15,31 @@ namespace {
 
 using Write = bool (*)(const Context&);
 
-struct Picture {
+struct NamedPicture {
   std::string_view name;  // As in verdict_kinds.pictures.
   Write write;
 };
 
 // In the order in which they stand where the verdict asks for none of them. A log's buffers explain
 // its numbers.
-constexpr Picture kPictures[] = {
+constexpr NamedPicture kPictures[] = {
     {"need", WriteNeed},      {"log buffers", WriteLogBuffers}, {"hosts", WriteHosts},
     {"curve", WriteCurve},    {"icicle", WriteIcicle},          {"heap", WriteHeap},
     {"log", WriteLogNumbers}, {"addresses", WriteAddresses},    {"profile", WriteProfileLines}};
 
 // First those that are asked for, then all others, each once; what to do stands after the first.
 void WritePictures(const Context& context) {
-  std::vector<Picture> order;
+  std::vector<NamedPicture> order;
   for (const std::string& name : context.first) {
-    for (const Picture& picture : kPictures) {
+    for (const NamedPicture& picture : kPictures) {
       if (picture.name == name) order.push_back(picture);
     }
   }
-  for (const Picture& picture : kPictures) {
+  for (const NamedPicture& picture : kPictures) {
     if (!context.IsWanted(picture.name)) order.push_back(picture);
   }
   bool any = false;
-  for (const Picture& picture : order) {
+  for (const NamedPicture& picture : order) {
     if (!picture.write(context) || any) continue;
     any = true;
     WriteWhatToDo(context);

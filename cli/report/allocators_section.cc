@@ -6,7 +6,7 @@
 namespace oomdb::cli {
 namespace {
 
-constexpr size_t kMaxLive = 6;
+constexpr size_t kAllocatorsMaxLive = 6;
 
 class AllocatorsSection : ReportPage {
  public:
@@ -24,7 +24,7 @@ class AllocatorsSection : ReportPage {
                                 fmt::format("{:>13}  ", a.allocation_count) + render::Safe(a.name),
                             width_));
       if (!a.live.empty()) Line("  live at the end, by origin");
-      Live(a.live, kMaxLive);
+      Live(a.live, kAllocatorsMaxLive);
     }
   }
 };

@@ -10,7 +10,7 @@ namespace oomdb::cli {
 namespace {
 
 constexpr size_t kNameWidth = 16;
-constexpr size_t kWords = 44;
+constexpr size_t kAnatomyWords = 44;
 constexpr size_t kWasteLines = 3;
 constexpr int64_t kWasteParts = 20;  // Less than a twentieth of the plan is not worth a line.
 
@@ -60,9 +60,9 @@ class AnatomySection : ReportPage {
   }
 
   void KindLine(const std::string& name, int64_t bytes, const std::string& words) {
-    std::string line = "  " + render::PadRight(name, kNameWidth) +
-                       render::PadLeft(render::HumanBytes(bytes), 10) + "   " +
-                       render::PadRight(render::Truncate(words, kWords), kWords) + " ";
+    std::string line =
+        "  " + render::PadRight(name, kNameWidth) + render::PadLeft(render::HumanBytes(bytes), 10) +
+        "   " + render::PadRight(render::Truncate(words, kAnatomyWords), kAnatomyWords) + " ";
     line += render::Bar(static_cast<double>(bytes), static_cast<double>(report_.plan->peak_bytes),
                         width_ - render::DisplayWidth(line) - 1);
     Line(line);
@@ -74,7 +74,7 @@ class AnatomySection : ReportPage {
     words += kind.count == 1 ? ": "
                              : fmt::format(", largest {} ", render::HumanBytes(kind.largest_bytes));
     return words + render::TruncateFront(render::Safe(render::ShortOp(kind.largest_name)),
-                                         kWords - render::DisplayWidth(words));
+                                         kAnatomyWords - render::DisplayWidth(words));
   }
 
   void Waste() {

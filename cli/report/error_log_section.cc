@@ -12,7 +12,7 @@ namespace {
 constexpr size_t kMaxLogs = 3;
 constexpr size_t kMaxBuffers = 10;
 constexpr size_t kMaxEvents = 6;
-constexpr size_t kWords = 42;
+constexpr size_t kErrorLogWords = 42;
 
 class ErrorLogSection : ReportPage {
  public:
@@ -45,7 +45,7 @@ class ErrorLogSection : ReportPage {
     int64_t whole = 0;
     for (const ReportErrorNumber& number : log.numbers) whole = std::max(whole, number.bytes);
     for (const ReportErrorNumber& number : log.numbers) {
-      BarLine(number.name, render::HumanBytes(number.bytes), number.words, kWords,
+      BarLine(number.name, render::HumanBytes(number.bytes), number.words, kErrorLogWords,
               static_cast<double>(number.bytes), static_cast<double>(whole));
     }
   }

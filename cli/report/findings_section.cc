@@ -14,9 +14,9 @@ namespace {
 constexpr size_t kSaves = 10, kNeeds = 11, kFits = 7, kEvidence = 10;
 constexpr size_t kRight = kSaves + kNeeds + kFits + kEvidence;
 // Where the text of a finding begins: "1 warning  ".
-constexpr size_t kIndent = 11;
+constexpr size_t kFindingsIndent = 11;
 constexpr size_t kMaxItems = 4;
-constexpr size_t kMaxRemedies = 4;
+constexpr size_t kFindingsMaxRemedies = 4;
 constexpr size_t kMaxFindings = 12;
 
 // Findings that differ only in where they were made (the same number on another device or host) are
@@ -71,9 +71,9 @@ class FindingsSection : ReportPage {
     for (const std::string& text : report_.quiet)
       quiet += (quiet.size() == before ? "" : " · ") + text;
     bool first = true;
-    for (const std::string& part : render::Wrap(quiet, width_ - kIndent)) {
+    for (const std::string& part : render::Wrap(quiet, width_ - kFindingsIndent)) {
       Line(render::Paint(render::Style::kDim,
-                         render::PadRight(first ? "  quiet" : "", kIndent) + part, color_));
+                         render::PadRight(first ? "  quiet" : "", kFindingsIndent) + part, color_));
       first = false;
     }
   }
@@ -83,8 +83,8 @@ class FindingsSection : ReportPage {
     const render::Style style = f.severity == "error"     ? render::Style::kRed
                                 : f.severity == "warning" ? render::Style::kYellow
                                                           : render::Style::kCyan;
-    const size_t text_width = width_ - kIndent;
-    std::string head = render::PadRight(fmt::format("{} {}", number, f.severity), kIndent);
+    const size_t text_width = width_ - kFindingsIndent;
+    std::string head = render::PadRight(fmt::format("{} {}", number, f.severity), kFindingsIndent);
     bool first = true;
     // The first one stands as the headline already: here only what kind of thing it is.
     const bool headline = number == 1 && !f.rule_title.empty() && f.severity != "info";
@@ -93,8 +93,9 @@ class FindingsSection : ReportPage {
                                   ? render::Safe(f.rule_title)
                                   : render::Safe(f.title_text);
     for (const std::string& part : render::Wrap(title, text_width - kEvidence)) {
-      std::string line = render::Paint(style, first ? head : std::string(kIndent, ' '), color_) +
-                         render::Paint(render::Style::kBold, part, color_);
+      std::string line =
+          render::Paint(style, first ? head : std::string(kFindingsIndent, ' '), color_) +
+          render::Paint(render::Style::kBold, part, color_);
       if (first) {
         line +=
             std::string(text_width - render::DisplayWidth(part) - render::DisplayWidth(f.evidence),
@@ -105,26 +106,27 @@ class FindingsSection : ReportPage {
       first = false;
     }
     if (const std::string in = CaptureName(f.capture_id); !in.empty())
-      Indented("in " + in, kIndent);
+      Indented("in " + in, kFindingsIndent);
     // What there is to see and to do stands at the finding that explains this one.
     if (!f.is_explained || f.is_symptom) {
       const bool listed = f.items.size() > 1 || HasTable(f);
       const std::string& detail = listed ? f.brief_text : f.detail_text;
-      if (!detail.empty()) Indented(render::ShortPaths(render::Safe(detail)), kIndent);
+      if (!detail.empty()) Indented(render::ShortPaths(render::Safe(detail)), kFindingsIndent);
     }
-    if (!group.like_it.empty()) Indented(LikeIt(f, group.like_it), kIndent);
+    if (!group.like_it.empty()) Indented(LikeIt(f, group.like_it), kFindingsIndent);
     if (!f.is_explained) Items(f, text_width);
     size_t shown = 0, left = 0;
     for (const ReportRemedy& remedy : f.remedies) {
       if (!told->insert(remedy.fix).second) continue;
-      if (shown == kMaxRemedies) {
+      if (shown == kFindingsMaxRemedies) {
         ++left;
         continue;
       }
       ++shown;
       Remedy(remedy);
     }
-    if (left > 0) Indented(fmt::format("  … {} more: SELECT * FROM remedies", left), kIndent);
+    if (left > 0)
+      Indented(fmt::format("  … {} more: SELECT * FROM remedies", left), kFindingsIndent);
   }
 
   // Empty where there is only one.
@@ -196,7 +198,7 @@ class FindingsSection : ReportPage {
           render::PadLeft(item.bytes ? render::HumanBytes(*item.bytes) : "", 9) + "  ";
       if (item.count.value_or(1) > 1) line += fmt::format("{} × ", *item.count);
       line += render::ShortPaths(render::HumanizeSentence(render::Safe(item.label)));
-      Line(std::string(kIndent, ' ') +
+      Line(std::string(kFindingsIndent, ' ') +
            render::Paint(render::Style::kDim, render::Truncate(line, text_width), color_));
     }
   }
@@ -211,10 +213,10 @@ class FindingsSection : ReportPage {
         render::PadLeft(SavingWords(remedy), kSaves) +
         render::PadLeft(remedy.needs_bytes ? render::HumanBytes(*remedy.needs_bytes) : "", kNeeds) +
         render::PadLeft(FitsWord(remedy), kFits) + render::PadLeft(remedy.evidence, kEvidence);
-    const size_t room = width_ - kIndent - kRight - 1;
+    const size_t room = width_ - kFindingsIndent - kRight - 1;
     bool first = true;
     for (const std::string& part : render::Wrap(text, room)) {
-      std::string line = std::string(kIndent, ' ') + (first ? part : "  " + part);
+      std::string line = std::string(kFindingsIndent, ' ') + (first ? part : "  " + part);
       if (first) line += std::string(room + 1 - render::DisplayWidth(part), ' ') + right;
       Line(line);
       first = false;

@@ -31,9 +31,9 @@ int SeverityRank(const std::string& severity) {
   return severity == "error" ? 0 : severity == "warning" ? 1 : 2;
 }
 
-class Reader {
+class FindingsReader {
  public:
-  explicit Reader(schema::Database& database) : database_(database) {}
+  explicit FindingsReader(schema::Database& database) : database_(database) {}
 
   std::vector<ReportFinding> Read(const std::function<bool(int64_t)>& wanted) {
     for (const schema::Record& row : schema::ReadView(database_, "findings")) {
@@ -147,7 +147,7 @@ class Reader {
 
 std::vector<ReportFinding> ReadReportFindings(schema::Database& database,
                                               const std::function<bool(int64_t)>& wanted) {
-  return Reader(database).Read(wanted);
+  return FindingsReader(database).Read(wanted);
 }
 
 void SortReportFindings(int64_t shown, std::vector<ReportFinding>* findings) {

@@ -9,7 +9,7 @@ namespace oomdb::cli {
 namespace {
 
 constexpr size_t kPlanWords = 40;
-constexpr size_t kGroups = 10, kHealthyGroups = 5;
+constexpr size_t kPlanGroups = 10, kHealthyGroups = 5;
 
 class PlanSection : ReportPage {
  public:
@@ -126,7 +126,7 @@ class PlanSection : ReportPage {
                                  : "ALL OF THE PLAN",
             roles.empty() ? "read" : "temps by role: " + roles + "  inferred");
     const size_t listed =
-        std::min(plan.groups.size(), Top(WantsDetail() ? kGroups : kHealthyGroups));
+        std::min(plan.groups.size(), Top(WantsDetail() ? kPlanGroups : kHealthyGroups));
     Buffers(plan.groups, listed, 32, 26);
     if (listed == plan.groups.size()) return;
     int64_t bytes = 0, buffers = 0;

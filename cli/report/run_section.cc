@@ -9,7 +9,7 @@ namespace oomdb::cli {
 namespace {
 
 constexpr size_t kMaxDevices = 8;
-constexpr size_t kMaxLive = 6;
+constexpr size_t kRunMaxLive = 6;
 constexpr size_t kMaxBetween = 5;
 
 class RunSection : ReportPage {
@@ -82,14 +82,14 @@ class RunSection : ReportPage {
     }
     if (!run.live.empty()) {
       Line("  live at the start of the last one, by origin");
-      Live(run.live, kMaxLive);
-      if (run.live.size() > kMaxLive) {
+      Live(run.live, kRunMaxLive);
+      if (run.live.size() > kRunMaxLive) {
         int64_t bytes = 0;
-        for (size_t i = kMaxLive; i < run.live.size(); ++i) bytes += run.live[i].bytes;
+        for (size_t i = kRunMaxLive; i < run.live.size(); ++i) bytes += run.live[i].bytes;
         Line(render::PadLeft(render::HumanBytes(bytes), 14) +
              fmt::format(
                  "  {} more",
-                 render::Plural(static_cast<int64_t>(run.live.size() - kMaxLive), "origin")));
+                 render::Plural(static_cast<int64_t>(run.live.size() - kRunMaxLive), "origin")));
       }
     }
     if (!run.between.empty() && WantsDetail()) {

@@ -15,8 +15,8 @@ namespace {
 // What fits above the prompt of a terminal of 100 columns and more, and of a narrower one.
 constexpr size_t kMostLines = 24, kMostLinesNarrow = 32;
 constexpr size_t kFullWidth = 100;
-constexpr size_t kIndent = 7;  // "WHAT   "
-constexpr size_t kMaxRemedies = 4, kMaxParts = 3, kMaxOthers = 4;
+constexpr size_t kScreenIndent = 7;  // "WHAT   "
+constexpr size_t kScreenMaxRemedies = 4, kMaxParts = 3, kMaxOthers = 4;
 constexpr size_t kNeeds = 11, kFits = 8, kEvidence = 12;
 
 using Lines = std::vector<std::string>;
@@ -97,8 +97,8 @@ class Screen : ReportPage {
              const std::string& evidence = "") {
     for (size_t i = 0; i < lines.size(); ++i) {
       const std::string right = i == 0 ? evidence : "";
-      const size_t room = width_ - kIndent - (right.empty() ? 0 : right.size() + 2);
-      std::string line = render::PadRight(i == 0 ? name : std::string_view(), kIndent);
+      const size_t room = width_ - kScreenIndent - (right.empty() ? 0 : right.size() + 2);
+      std::string line = render::PadRight(i == 0 ? name : std::string_view(), kScreenIndent);
       line = render::Paint(render::Style::kBold, line, color_);
       const std::string cut = render::Truncate(lines[i], room);
       line += right.empty() ? cut
@@ -155,7 +155,8 @@ class Screen : ReportPage {
     const std::string& detail = f.items.size() > 1 ? f.brief_text : f.detail_text;
     if (!detail.empty()) {
       Named("WHY",
-            render::Wrap(render::ShortPaths(render::Safe(detail)), width_ - kIndent - kEvidence),
+            render::Wrap(render::ShortPaths(render::Safe(detail)),
+                         width_ - kScreenIndent - kEvidence),
             f.evidence);
     }
   }
@@ -187,22 +188,22 @@ class Screen : ReportPage {
       if (remedies.empty() && f.severity != "info") take(f);
     }
     if (remedies.empty()) return;
-    const size_t room = width_ - kIndent - 2 - kNeeds - kFits;
+    const size_t room = width_ - kScreenIndent - 2 - kNeeds - kFits;
     const bool any_needs = std::any_of(remedies.begin(), remedies.end(), [](const ReportRemedy* r) {
       return r->needs_bytes.has_value() || r->fits.has_value();
     });
     Spread(any_needs ? "DO     inferred" : "DO",
            any_needs ? render::PadLeft("then needs", kNeeds) + render::PadLeft("fits?", kFits) : "",
            render::Style::kBold);
-    for (size_t i = 0; i < std::min(remedies.size(), kMaxRemedies); ++i) {
+    for (size_t i = 0; i < std::min(remedies.size(), kScreenMaxRemedies); ++i) {
       const ReportRemedy& remedy = *remedies[i];
       const std::vector<std::string> lines =
           render::Wrap(render::ShortPaths(render::Safe(Short(remedy.fix))) +
                            (remedy.changes_results.value_or(false) ? " (changes results)" : ""),
-                       any_needs ? room : width_ - kIndent - 2);
+                       any_needs ? room : width_ - kScreenIndent - 2);
       for (size_t k = 0; k < lines.size(); ++k) {
         std::string line =
-            render::PadLeft(k == 0 ? fmt::format("{} ", i + 1) : "", kIndent) + lines[k];
+            render::PadLeft(k == 0 ? fmt::format("{} ", i + 1) : "", kScreenIndent) + lines[k];
         if (k == 0 && any_needs) {
           line = render::PadRight(line, width_ - kNeeds - kFits);
           line += render::PadLeft(remedy.needs_bytes ? render::HumanBytes(*remedy.needs_bytes) : "",
@@ -212,9 +213,9 @@ class Screen : ReportPage {
         Line(line);
       }
     }
-    if (remedies.size() > kMaxRemedies) {
-      Line(std::string(kIndent, ' ') +
-           fmt::format("{} more with --all", remedies.size() - kMaxRemedies));
+    if (remedies.size() > kScreenMaxRemedies) {
+      Line(std::string(kScreenIndent, ' ') +
+           fmt::format("{} more with --all", remedies.size() - kScreenMaxRemedies));
     }
   }
 
