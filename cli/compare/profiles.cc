@@ -19,7 +19,7 @@ namespace {
 constexpr char kColumns[] =
     "kind, source_file, source_line, function_name, base_bytes, new_bytes, grown_bytes, "
     "base_count, new_count";
-constexpr char kOrder[] =
+constexpr char kProfileOrder[] =
     "grown_bytes DESC, new_bytes DESC, kind, source_file, source_line, function_name";
 
 std::vector<Difference> ReadGrowth(const std::vector<schema::Record>& rows) {
@@ -82,8 +82,9 @@ bool HoldOnlyProfiles(schema::Database& database, const std::string& base,
 void CompareProfiles(schema::Database& database, const std::string& base,
                      const std::string& changed, size_t top, Output& output,
                      const std::string& first) {
-  const schema::Rows rows = schema::ReadTable(database, "profile_comparison", kColumns,
-                                              {{"base_run", base}, {"new_run", changed}}, kOrder);
+  const schema::Rows rows =
+      schema::ReadTable(database, "profile_comparison", kColumns,
+                        {{"base_run", base}, {"new_run", changed}}, kProfileOrder);
   const render::TableOptions look = output.table_options();
   if (!look.for_people()) {
     render::WriteTable(output.stream(), rows.columns, rows.rows, look);
