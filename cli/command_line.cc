@@ -12,6 +12,7 @@
 
 #include "cli/interrupt.h"
 #include "cli/nearest.h"
+#include "cli/open_captures.h"
 #include "cli/verbs.h"
 #include "render/terminal.h"
 #include "schema/migrations.h"
@@ -99,7 +100,7 @@ int RunCommandLine(std::vector<std::string> arguments) {
   } catch (const std::bad_alloc&) {
     return Fail("oomdb needs more memory than there is", ExitCode::kFailed);
   } catch (const std::exception& error) {
-    return Fail(error.what(), ExitCode::kFailed);
+    return Fail(FileBeingRead() + error.what(), ExitCode::kFailed);
   }
 }
 

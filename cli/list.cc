@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/nearest.h"
+#include "cli/open_captures.h"
 #include "cli/options.h"
 #include "cli/verbs.h"
 #include "queries/catalogue.h"
@@ -105,7 +106,7 @@ schema::Database Open(const Options& options, const Listing& listing) {
   const schema::SettingOverrides overrides = ReadSettingOptions(options.settings);
   if (options.database.empty() && !listing.needs_database)
     return schema::Database::ThrowawayWithLazyViews(views, overrides);
-  return schema::Database::OpenReadOnly(RequireDatabase(options.database), views, overrides);
+  return OpenFile(RequireDatabase(options.database), overrides);
 }
 
 void Run(const Options& options) {

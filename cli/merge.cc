@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cli/interrupt.h"
+#include "cli/open_captures.h"
 #include "cli/options.h"
 #include "cli/verbs.h"
 #include "cli/writing.h"
@@ -59,6 +60,7 @@ void Run(const Options& options) {
                   ExitCode::kInterrupted);
     }
     schema::Database in = schema::Database::OpenReadOnly(path, {});
+    SayNotice(in);
     Talk(path, schema::MergeDatabase(out, in, &StopRequested()));
   }
   std::cerr << fmt::format("next: oomdb list captures --db {}\n", ShellQuote(options.out));

@@ -12,6 +12,7 @@
 #include "cli/ingest/job.h"
 #include "cli/interrupt.h"
 #include "cli/nearest.h"
+#include "cli/watchdog.h"
 #include "queries/catalogue.h"
 #include "render/terminal.h"
 #include "schema/query.h"
@@ -19,6 +20,8 @@
 
 namespace oomdb::cli {
 namespace {
+
+std::string file_being_read;
 
 // Only what went wrong, and that a log has no failure in it: the verb itself says what was read.
 class Problems : public IngestObserver {
@@ -57,12 +60,28 @@ schema::Database OpenCaptures(const std::vector<std::string>& paths, const std::
     if (file.empty()) {
       throw Error("nothing to compare: name captures, a folder or --db FILE", ExitCode::kUsage);
     }
-    return schema::Database::OpenReadOnly(file, queries::Catalogue::Get().views(), settings);
+    return OpenFile(file, settings);
   }
   schema::Database database =
       schema::Database::ThrowawayWithLazyViews(queries::Catalogue::Get().views(), settings);
   AddCaptures(database, paths, exit_code, run, standard_input, every_run);
   return database;
+}
+
+schema::Database OpenFile(const std::string& path, const schema::SettingOverrides& settings) {
+  WatchReading(path);
+  file_being_read = path + ": ";
+  schema::Database database =
+      schema::Database::OpenReadOnly(path, queries::Catalogue::Get().views(), settings);
+  SayNotice(database);
+  return database;
+}
+
+const std::string& FileBeingRead() { return file_being_read; }
+
+void SayNotice(const schema::Database& database) {
+  if (!database.notice().empty())
+    std::cerr << "oomdb: " << render::Sanitize(database.notice()) << '\n';
 }
 
 void AddCaptures(schema::Database& database, const std::vector<std::string>& paths,

@@ -28,6 +28,13 @@ schema::Database OpenCaptures(const std::vector<std::string>& paths, const std::
                               const ingest::ByteObserver& standard_input = {},
                               bool every_run = false);
 
+// A database file for reading, with all views. A deadline runs from now on (watchdog.h), and what
+// there is to say of the opening is said on standard error.
+schema::Database OpenFile(const std::string& path, const schema::SettingOverrides& settings = {});
+void SayNotice(const schema::Database& database);
+// The file that OpenFile opened last and ": ", for an error that doesn't name it; else "".
+const std::string& FileBeingRead();
+
 // More of them, for a throw-away database.
 void AddCaptures(schema::Database& database, const std::vector<std::string>& paths,
                  ExitCode& exit_code, const std::optional<std::string>& run,

@@ -7,12 +7,14 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <iterator>
 #include <memory>
 #include <sstream>
 #include <utility>
 
 #include "base/ascii.h"
 #include "cli/nearest.h"
+#include "cli/unfinished.h"
 #include "ingest/importers.h"
 #include "render/terminal.h"
 #include "render/units.h"
@@ -46,6 +48,23 @@ int64_t ReadSetting(const std::string& name, const std::string& text) {
   return *number;
 }
 
+// A text report of ours, which has the name of a log: a verdict, and at its end what to ask next.
+bool IsOurReport(const std::string& path) {
+  constexpr std::streamoff kEnd = 1 << 16;
+  std::ifstream file(path, std::ios::binary);
+  std::string verdict;
+  std::getline(file, verdict);
+  const size_t words = verdict.find("  ");
+  if (!file || words == std::string::npos || words < 3) return false;
+  if (!std::all_of(verdict.begin(), verdict.begin() + static_cast<std::ptrdiff_t>(words),
+                   [](char c) { return (c >= 'A' && c <= 'Z') || c == ' ' || c == '\''; }))
+    return false;
+  file.seekg(0, std::ios::end);
+  file.seekg(std::max<std::streamoff>(0, file.tellg() - kEnd));
+  std::string end(std::istreambuf_iterator<char>(file), {});
+  return end.find("\nnext  oomdb ") != std::string::npos;
+}
+
 }  // namespace
 
 void RefuseToOverwriteInputs(const std::string& output, const std::vector<std::string>& inputs) {
@@ -59,7 +78,7 @@ void RefuseToOverwriteInputs(const std::string& output, const std::vector<std::s
   const bool input = std::any_of(inputs.begin(), inputs.end(), [&](const std::string& path) {
     return fs::equivalent(output, path, ignored);
   });
-  if (capture || input) {
+  if (input || (capture && !IsOurReport(output))) {
     throw Error(fmt::format("{}: {}; oomdb does not overwrite it, name another file", output,
                             input ? "this is an input" : "this is a capture"),
                 ExitCode::kUsage);
@@ -150,13 +169,16 @@ Output::Output(const OutputOptions& options) : state_(std::make_unique<State>())
       throw Error(fmt::format("{}: not a file", options.file));
   }
   state_->temporary = fmt::format("{}.{}.tmp", options.file, getpid());
+  AddUnfinished(state_->temporary);
   state_->out.open(state_->temporary, std::ios::binary | std::ios::trunc);
   if (!state_->out) throw Error(fmt::format("{}: can't be written", options.file));
 }
 
 Output::~Output() {
   std::error_code ignored;
-  if (!state_->temporary.empty()) fs::remove(state_->temporary, ignored);
+  if (state_->temporary.empty()) return;
+  fs::remove(state_->temporary, ignored);
+  ForgetUnfinished(state_->temporary);
 }
 
 std::ostream& Output::stream() { return state_->file.empty() ? std::cout : state_->out; }
@@ -174,6 +196,7 @@ void Output::Finish() {
   if (state_->out) fs::rename(state_->temporary, state_->file, error);
   if (!state_->out || error)
     throw Error(fmt::format("{}: can't be written to the end", state_->file));
+  ForgetUnfinished(state_->temporary);
   state_->temporary.clear();
 }
 

@@ -9,6 +9,7 @@
 #include <iostream>
 #include <iterator>
 #include <memory>
+#include <new>
 #include <optional>
 #include <set>
 #include <string>
@@ -17,8 +18,10 @@
 
 #include "base/ascii.h"
 #include "cli/interrupt.h"
+#include "cli/open_captures.h"
 #include "cli/options.h"
 #include "cli/verbs.h"
+#include "cli/watchdog.h"
 #include "queries/catalogue.h"
 #include "queries/materialize.h"
 #include "render/units.h"
@@ -27,11 +30,16 @@
 namespace oomdb::cli {
 namespace {
 
+// Less than the views and a page cache take.
+constexpr int64_t kLeastMemory = int64_t{64} << 20;
+
 struct Options {
   std::string database;
   std::string sql;
   std::vector<std::string> parameters;
   double timeout_seconds = 60;
+  std::string memory = "1GiB";
+  int64_t rows = 10'000'000;
   SettingOptions settings;
   bool human = false;
   OutputOptions output;
@@ -87,10 +95,21 @@ void Run(const Options& options) {
   limits.timeout =
       std::chrono::milliseconds(std::max<int64_t>(1, std::llround(options.timeout_seconds * 1000)));
   limits.stop = &StopRequested();
+  const int64_t memory = render::ParseBytes(options.memory, "--memory");
+  if (memory < kLeastMemory) {
+    throw Error(fmt::format("--memory: at least {} expected", render::HumanBytes(kLeastMemory)),
+                ExitCode::kUsage);
+  }
 
+  if (options.rows < 1) throw Error("--rows: a number above 0 expected", ExitCode::kUsage);
+
+  Watchdog watchdog(limits.timeout, schema::PastDeadline(limits));
+  LimitMemory(memory);
   schema::Database database = schema::Database::OpenReadOnly(RequireDatabase(options.database),
                                                              queries::Catalogue::Get().views(),
                                                              ReadSettingOptions(options.settings));
+  SayNotice(database);
+  watchdog.Restart();  // The files are no part of what was asked.
   RefuseToOverwriteInputs(options.output.file, {options.database});
   PrepareFindings(database, sql, &limits);
   Output output(options.output);
@@ -105,15 +124,28 @@ void Run(const Options& options) {
     }
     table.emplace(output.stream(), std::move(columns), look);
   };
+  int64_t rows = 0;
   sink.row = [&](schema::Row row) {
+    if (++rows > options.rows) {
+      throw Error(fmt::format("the query has more than {} rows and was stopped; --rows takes more",
+                              options.rows));
+    }
     for (size_t i = 0; i < row.size(); ++i) {
       auto* const text = std::get_if<std::string>(&row[i]);
       if (sentences[i] && text != nullptr) *text = render::HumanizeSentence(*text);
     }
     table->AddRow(std::move(row));
   };
-  schema::QueryInSandbox(database, sql, parameters, limits, sink);
-  table->Finish();
+  try {
+    schema::QueryInSandbox(database, sql, parameters, limits, sink);
+    table->Finish();
+  } catch (const std::bad_alloc&) {
+    LiftMemoryLimit();
+    throw Error(
+        fmt::format("the query needs more than {} of memory and was stopped; give it more "
+                    "with --memory",
+                    render::HumanBytes(memory)));
+  }
   output.Finish();
 }
 
@@ -131,6 +163,10 @@ void RegisterQuery(Verbs& verbs, ExitCode&) {
   verb.Option("--timeout", options->timeout_seconds, "Stop after this many seconds")
       .Type("SECONDS")
       .ShowDefault();
+  verb.Option("--memory", options->memory, "Stop when more memory is needed")
+      .Type("SIZE")
+      .ShowDefault();
+  verb.Option("--rows", options->rows, "Stop after this many rows").Type("N").ShowDefault();
   verb.Flag("--human", options->human,
             "Sizes and times in units, in tables and markdown; else exact integers");
   AddSettingOptions(verb, options->settings);

@@ -67,14 +67,23 @@ std::string JsonValue(const Cell& cell) {
   return "null";
 }
 
+// Markup is escaped, and what would be a link or an image stays text: names come from a capture.
 std::string MarkdownCell(std::string_view sanitized) {
   std::string out;
-  for (const char c : sanitized) {
-    if (c == '|') {
-      out += "\\|";
-    } else if (c == '<') {
+  for (size_t i = 0; i < sanitized.size(); ++i) {
+    const char c = sanitized[i];
+    const std::string_view rest = sanitized.substr(i);
+    if (c == '<') {
       out += "&lt;";
+    } else if (c == '&') {
+      out += "&amp;";
+    } else if (rest.starts_with("://")) {
+      out += "&#58;";  // Bare addresses become links, too.
+    } else if (rest.starts_with("www.")) {
+      out += "ww&#119;";
+      i += 2;
     } else {
+      if (std::string_view("\\|[]`").find(c) != std::string_view::npos) out += '\\';
       out += c;
     }
   }

@@ -16,8 +16,10 @@
 #include <thread>
 #include <utility>
 
+#include "schema/bounded_sums.h"
 #include "schema/foreign_file.h"
 #include "schema/migrations.h"
+#include "schema/private_copy.h"
 #include "schema/sql_names.h"
 
 namespace oomdb::schema {
@@ -44,7 +46,10 @@ std::unique_ptr<SQLite::Database> Connect(const std::string& path, int flags,
   try {
     // A connection belongs to one thread at a time (database.h), so SQLite need not guard it: its
     // mutexes take a twentieth of an ingest.
-    return std::make_unique<SQLite::Database>(path, flags | SQLite::OPEN_NOMUTEX, timeout_ms);
+    auto connection =
+        std::make_unique<SQLite::Database>(path, flags | SQLite::OPEN_NOMUTEX, timeout_ms);
+    BoundSums(connection->getHandle());
+    return connection;
   } catch (const SQLite::Exception& error) {
     throw Error(fmt::format("{}: can't be opened as a database: {}", path, error.what()));
   }
@@ -102,7 +107,7 @@ FileState Inspect(SQLite::Database& connection, const std::string& path, int* ve
           fmt::format("{}: not a database; --db names a file that oomdb made or is to make", path),
           ExitCode::kForeignFile);
     }
-    throw;
+    throw Error(fmt::format("{}: can't be read: {}", path, error.what()));
   }
   if (id == 0 && objects == 0) return FileState::kNew;
   if (id != kApplicationId) {
@@ -134,7 +139,8 @@ void StoreViews(SQLite::Database& connection, std::span<const ViewDefinition> vi
   while (query.executeStep())
     stored[query.getColumn(0).getString()] = query.getColumn(1).getString();
   for (const ViewDefinition& view : views) {
-    const std::string text = fmt::format("CREATE VIEW {} AS {}", view.name, view.select);
+    const std::string text =
+        fmt::format("CREATE VIEW {} AS {}", view.name, WithBoundedSums(view.select));
     const auto found = stored.find(view.name);
     if (found != stored.end() && found->second == text) continue;
     connection.exec(fmt::format("DROP VIEW IF EXISTS {}", view.name));
@@ -189,17 +195,42 @@ void Distrust(SQLite::Database& connection) {
   connection.exec("PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0");
 }
 
-// A writer that was killed leaves a journal that a read-only connection can't roll back: do it
-// here.
-void RollBackJournal(const std::string& path) {
-  const bool hot = fs::exists(path + "-journal");
-  if (!hot) return;
+// What a writer that was killed left beside the file: it can't be read without rolling that back,
+// and a read-only connection doesn't.
+bool NeedsRollback(SQLite::Database& connection) {
   try {
-    SQLite::Database connection(path, SQLite::OPEN_READWRITE, kBusyTimeoutMs);
-    Number(connection, "SELECT COUNT(*) FROM sqlite_master");
-  } catch (const SQLite::Exception&) {
-    // Not writable for us: the read-only opening says what is wrong.
+    Number(connection, "PRAGMA application_id");
+    return false;
+  } catch (const SQLite::Exception& error) {
+    return error.getExtendedErrorCode() == SQLITE_READONLY_ROLLBACK;  // The rest Inspect says.
   }
+}
+
+std::unique_ptr<SQLite::Database> ConnectToCopy(const std::string& path, const std::string& beside,
+                                                std::string& notice) {
+  const PrivateCopy copy(path, beside);
+  RefuseSuperJournal(copy.path());  // The file may have changed since it was looked at.
+  Number(*Connect(copy.path(), SQLite::OPEN_READWRITE), "SELECT COUNT(*) FROM sqlite_master");
+  notice = fmt::format(
+      "{}: what another program left in {} is taken in for reading, in a copy of {} MB in {} that "
+      "is gone already; the next `oomdb ingest` into it does so in place",
+      path, path + beside, copy.bytes() / 1000000 + 1,
+      fs::path(copy.folder()).parent_path().string());
+  return Connect(ImmutableUri(copy.path()), SQLite::OPEN_READONLY | SQLite::OPEN_URI);
+}
+
+// Nothing at or beside `path` is written.
+std::unique_ptr<SQLite::Database> ConnectToRead(const std::string& path, std::string& notice) {
+  RefuseSuperJournal(path);
+  if (IsInWalMode(path)) {
+    if (HasBytes(path + "-wal")) return ConnectToCopy(path, "-wal", notice);
+    return Connect(ImmutableUri(path), SQLite::OPEN_READONLY | SQLite::OPEN_URI);
+  }
+  std::unique_ptr<SQLite::Database> connection =
+      Connect(path, SQLite::OPEN_READONLY, kReadTimeoutMs);
+  if (!NeedsRollback(*connection)) return connection;
+  connection.reset();
+  return ConnectToCopy(path, "-journal", notice);
 }
 
 // Views in `temp`, over a `temp.settings` that has the file's values, our defaults for the rest,
@@ -246,6 +277,7 @@ Database& Database::operator=(Database&& other) noexcept {
   statements_ = std::move(other.statements_);  // Before the connection that ours were made on.
   connection_ = std::move(other.connection_);
   path_ = std::move(other.path_);
+  notice_ = std::move(other.notice_);
   waiting_views_ = std::move(other.waiting_views_);
   busy_ = std::move(other.busy_);
   return *this;
@@ -269,7 +301,7 @@ Database Database::OpenForIngest(const std::string& path, std::span<const ViewDe
   int version = 0;
   // Looked at before the lock, so that a foreign file isn't even locked.
   if (Inspect(*connection, path, &version) == FileState::kOurs)
-    RefuseForeignSchema(*connection, path);
+    RefuseForeignSchema(*connection, path, version);
   DistrustSchema(*connection);
   SetCache(*connection);
   // Full sync and the default journal are SQLite's defaults; said here because a SIGKILL must never
@@ -280,7 +312,7 @@ Database Database::OpenForIngest(const std::string& path, std::span<const ViewDe
     if (Inspect(*connection, path, &version) == FileState::kNew) {
       CreateTables(*connection);
     } else {
-      RefuseForeignSchema(*connection, path);  // Once more, under the lock.
+      RefuseForeignSchema(*connection, path, version);  // Once more, under the lock.
       Migrate(*connection, version, Migrations());
     }
     StoreSettings(*connection);
@@ -301,16 +333,14 @@ Database Database::OpenReadOnly(const std::string& path, std::span<const ViewDef
         fmt::format("{}: no such database; make it with `oomdb ingest --db {} PATH…`", path, path));
   }
   if (fs::is_directory(path)) throw Error(fmt::format("{}: a folder; --db names a file", path));
-  RefuseSuperJournal(path);
-  RollBackJournal(path);
-  std::unique_ptr<SQLite::Database> connection =
-      Connect(path, SQLite::OPEN_READONLY, kReadTimeoutMs);
+  std::string notice;
+  std::unique_ptr<SQLite::Database> connection = ConnectToRead(path, notice);
+  Distrust(*connection);
   int version = 0;
   if (Inspect(*connection, path, &version) == FileState::kNew) {
     throw Error(fmt::format("{}: empty; fill it with `oomdb ingest --db {} PATH…`", path, path));
   }
-  RefuseForeignSchema(*connection, path);
-  Distrust(*connection);
+  RefuseForeignSchema(*connection, path, version);
   if (version < SchemaVersion()) {
     std::unique_ptr<SQLite::Database> copy =
         Connect("", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
@@ -323,7 +353,9 @@ Database Database::OpenReadOnly(const std::string& path, std::span<const ViewDef
   }
   SetCache(*connection);
   ShadowWithOurs(*connection, views, overrides);
-  return Database(std::move(connection), path);
+  Database database(std::move(connection), path);
+  database.notice_ = std::move(notice);
+  return database;
 }
 
 Database Database::Throwaway(std::span<const ViewDefinition> views,

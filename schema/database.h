@@ -57,7 +57,8 @@ class Database {
 
   // Opens `path` for reading and makes `views` as temporary views. `overrides` and the settings
   // that the file lacks stand in a temporary table `settings`, which the views read. An older file
-  // is migrated in memory, not on disk. Throws Error: kFailed when missing or unreadable,
+  // is migrated in memory, not on disk. Nothing at or beside `path` is written: what a killed writer
+  // left is rolled back in a private copy. Throws Error: kFailed when missing or unreadable,
   // kForeignFile as above, kUsage for an unknown setting.
   static Database OpenReadOnly(const std::string& path, std::span<const ViewDefinition> views,
                                const SettingOverrides& overrides = {});
@@ -81,6 +82,8 @@ class Database {
   // Of this connection; for what is asked again for every capture.
   StatementCache& statements() { return *statements_; }
   const std::string& path() const { return path_; }  // "" for a throw-away one.
+  // What the user should know of how it was opened, one line; often empty.
+  const std::string& notice() const { return notice_; }
 
   // Makes the views that `sql` mentions, and those that these mention, where they wait to be made.
   void MakeViewsFor(std::string_view sql);
@@ -96,6 +99,7 @@ class Database {
   std::unique_ptr<SQLite::Database> connection_;
   std::unique_ptr<StatementCache> statements_;  // Goes before the connection.
   std::string path_;
+  std::string notice_;
   std::map<std::string_view, const ViewDefinition*> waiting_views_;  // By name.
 };
 

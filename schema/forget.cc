@@ -5,11 +5,14 @@
 
 #include <utility>
 
+#include "schema/known_tables.h"
+
 namespace oomdb::schema {
 namespace {
 
 // A table's own text: the columns that refer to `strings` say so with REFERENCES, so a new one
-// needs nothing here.
+// needs nothing here. Of tables that people added nothing is touched: what their indexes compute is
+// theirs, and their names would stand in our SQL.
 std::vector<std::pair<std::string, std::string>> ReferencesTo(SQLite::Database& connection,
                                                               const std::string& target) {
   std::vector<std::pair<std::string, std::string>> found;
@@ -18,8 +21,11 @@ std::vector<std::pair<std::string, std::string>> ReferencesTo(SQLite::Database& 
       "SELECT t.name, f.\"from\" FROM sqlite_master t, pragma_foreign_key_list(t.name) f WHERE "
       "t.type = 'table' AND f.\"table\" = ? ORDER BY 1, 2");
   query.bind(1, target);
-  while (query.executeStep())
-    found.emplace_back(query.getColumn(0).getString(), query.getColumn(1).getString());
+  while (query.executeStep()) {
+    const std::string table = query.getColumn(0).getString();
+    if (TodaysTables().tables.count(PlainName(table)) > 0)
+      found.emplace_back(table, query.getColumn(1).getString());
+  }
   return found;
 }
 

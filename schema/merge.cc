@@ -3,6 +3,7 @@
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <map>
@@ -17,6 +18,7 @@
 #include "schema/bulk_insert.h"
 #include "schema/forget.h"
 #include "schema/merge_tables.h"
+#include "schema/number_limits.h"
 #include "schema/string_table.h"
 #include "schema/text.h"
 
@@ -240,6 +242,7 @@ class Merge {
         row.push_back(NewId(column.is_key ? table.name : column.target, cell));
       } else {
         row.push_back(column.is_blob && cell.isBlob() ? SqlValue(Blob{cell.getString()})
+                      : cell.isInteger()              ? Capped(column, cell.getInt64())
                                                       : Plain(cell));
       }
     }
@@ -292,6 +295,12 @@ class Merge {
     if (!own.has_value()) return SqlValue();
     string_ids_.emplace(id, *own);
     return SqlValue(*own);
+  }
+
+  // A number that no importer would store must not come in by another door.
+  static SqlValue Capped(const MergeColumn& column, int64_t number) {
+    const int64_t most = MostIn(column.name);
+    return SqlValue(std::clamp(number, -most, most));
   }
 
   static SqlValue Plain(const SQLite::Column& cell) {

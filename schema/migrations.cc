@@ -10,7 +10,7 @@
 
 namespace oomdb::schema {
 
-// Generated: schema.sql and settings.sql.
+// Generated: schema.sql, first_schema.sql and settings.sql.
 std::span<const EmbeddedFile> EmbeddedSchema();
 std::span<const EmbeddedFile> EmbeddedMigrations();
 
@@ -26,6 +26,8 @@ std::string_view SchemaFile(std::string_view name) {
 }  // namespace
 
 std::string_view SchemaSql() { return SchemaFile("schema.sql"); }
+
+std::string_view FirstSchemaSql() { return SchemaFile("first_schema.sql"); }
 
 std::string_view SettingsSql() { return SchemaFile("settings.sql"); }
 

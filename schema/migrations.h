@@ -20,7 +20,8 @@ namespace oomdb::schema {
 // PRAGMA user_version of what this program writes: 1, or the highest migration's number.
 int SchemaVersion();
 
-std::string_view SchemaSql();  // schema/schema.sql
+std::string_view SchemaSql();       // schema/schema.sql
+std::string_view FirstSchemaSql();  // schema/first_schema.sql: version 1, which never changes.
 // schema/settings.sql: every setting with its default; rows that exist are kept.
 std::string_view SettingsSql();
 std::span<const EmbeddedFile> Migrations();  // Ascending number.

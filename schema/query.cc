@@ -5,11 +5,15 @@
 #include <sqlite3.h>
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
+#include <new>
 #include <optional>
 #include <set>
 #include <stdexcept>
 #include <utility>
+
+#include "schema/number_limits.h"
 
 namespace oomdb::schema {
 namespace {
@@ -23,7 +27,39 @@ constexpr int kMaxValueBytes =
     64 << 20;  // Of one text or row: `printf('%1000000000d', 1)` must not take the memory.
 constexpr int kMaxLikePatternBytes =
     1000;  // LIKE is quadratic in it, and the deadline can't look inside.
+// Of one statement; the longest view of ours, all rules united, has fewer than a tenth.
+constexpr int kMaxOperations = 2'000'000;
 constexpr int kProgressSteps = 1000;  // Virtual machine steps between two looks at the clock.
+
+// SQLite's functions that read nothing but their arguments. A build of SQLite may have others, and
+// they reach files, other memory or the log.
+constexpr std::string_view kSafeFunctions[] = {
+    // Of one row.
+    "abs", "char", "coalesce", "concat", "concat_ws", "format", "glob", "hex", "if", "ifnull",
+    "iif", "instr", "length", "like", "likelihood", "likely", "lower", "ltrim", "max", "min",
+    "nullif", "octet_length", "printf", "quote", "random", "randomblob", "replace", "round",
+    "rtrim", "sign", "soundex", "sqlite_version", "substr", "substring", "trim", "typeof", "unhex",
+    "unicode", "unlikely", "upper", "zeroblob",
+    // Times.
+    "current_date", "current_time", "current_timestamp", "date", "datetime", "julianday",
+    "strftime", "time", "timediff", "unixepoch",
+    // Of many rows.
+    "avg", "count", "cume_dist", "dense_rank", "first_value", "group_concat", "lag", "last_value",
+    "lead", "nth_value", "ntile", "percent_rank", "rank", "row_number", "string_agg", "sum",
+    "total",
+    // Mathematics.
+    "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "ceil", "ceiling", "cos", "cosh",
+    "degrees", "exp", "floor", "ln", "log", "log10", "log2", "mod", "pi", "pow", "power", "radians",
+    "sin", "sinh", "sqrt", "tan", "tanh", "trunc",
+    // JSON.
+    "->", "->>", "json", "json_array", "json_array_length", "json_error_position", "json_extract",
+    "json_group_array", "json_group_object", "json_insert", "json_object", "json_patch",
+    "json_quote", "json_remove", "json_replace", "json_set", "json_type", "json_valid"};
+
+bool IsSafeFunction(std::string_view name) {
+  return std::find(std::begin(kSafeFunctions), std::end(kSafeFunctions), name) !=
+         std::end(kSafeFunctions);
+}
 
 struct FinalizeStatement {
   void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
@@ -120,9 +156,7 @@ class Deadline {
   // After SQLITE_INTERRUPT.
   [[noreturn]] void Throw() const {
     if (Stopped()) throw Error("interrupted", ExitCode::kInterrupted);
-    throw Error(fmt::format(
-        "the query took longer than {} s and was stopped; give it more time with --timeout",
-        std::chrono::duration<double>(limits_.timeout).count()));
+    throw Error(PastDeadline(limits_));
   }
 
  private:
@@ -142,8 +176,8 @@ class Deadline {
 // The guards on a connection while SQL from anybody runs.
 class Sandbox {
  public:
-  Sandbox(sqlite3* handle, const SandboxLimits& limits)
-      : handle_(handle), deadline_(handle, limits) {
+  Sandbox(sqlite3* handle, const std::string& path, const SandboxLimits& limits)
+      : handle_(handle), path_(path), deadline_(handle, limits) {
     sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
     sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
     sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, nullptr);
@@ -155,6 +189,7 @@ class Sandbox {
     sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, kMaxValueBytes);
     sqlite3_limit(handle, SQLITE_LIMIT_SQL_LENGTH, kMaxSqlBytes);
     sqlite3_limit(handle, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, kMaxLikePatternBytes);
+    sqlite3_limit(handle, SQLITE_LIMIT_VDBE_OP, kMaxOperations);
     sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 0);
     sqlite3_limit(handle, SQLITE_LIMIT_WORKER_THREADS, 0);
     sqlite3_set_authorizer(handle, &Sandbox::Authorize, this);
@@ -174,6 +209,8 @@ class Sandbox {
     switch (sqlite3_errcode(handle_)) {
       case SQLITE_INTERRUPT:
         deadline_.Throw();
+      case SQLITE_NOMEM:
+        throw std::bad_alloc();
       case SQLITE_TOOBIG:
         throw Error(
             fmt::format("a text in the query is too long: SQL up to {} bytes, values up to {}",
@@ -182,7 +219,8 @@ class Sandbox {
       case SQLITE_ERROR:
         throw Error(fmt::format("SQL: {}{}", sqlite3_errmsg(handle_), place), ExitCode::kUsage);
       default:
-        throw Error(fmt::format("the database: {}", sqlite3_errmsg(handle_)));
+        throw Error(
+            fmt::format("{}: {}", path_.empty() ? "the database" : path_, sqlite3_errmsg(handle_)));
     }
   }
 
@@ -200,8 +238,7 @@ class Sandbox {
       case SQLITE_RECURSIVE:
         return SQLITE_OK;
       case SQLITE_FUNCTION: {
-        const std::string_view name = second;
-        if (name != "load_extension" && name != "fts3_tokenizer") return SQLITE_OK;
+        if (IsSafeFunction(second)) return SQLITE_OK;
         break;
       }
       default:
@@ -239,6 +276,7 @@ class Sandbox {
   }
 
   sqlite3* const handle_;
+  const std::string& path_;
   const Deadline deadline_;
   std::string denied_;
 };
@@ -278,6 +316,12 @@ Rows Select(Database& database, std::string_view columns, std::string_view view,
 }
 
 }  // namespace
+
+std::string PastDeadline(const SandboxLimits& limits) {
+  return fmt::format(
+      "the query took longer than {} s and was stopped; give it more time with --timeout",
+      std::chrono::duration<double>(limits.timeout).count());
+}
 
 Rows Query(Database& database, const std::string& sql, const Parameters& parameters) {
   database.MakeViewsFor(sql);
@@ -334,8 +378,14 @@ std::string Record::Text(std::string_view column) const {
 std::optional<int64_t> Record::MaybeInteger(std::string_view column) const {
   const Value& cell = Cell(column);
   if (std::holds_alternative<std::monostate>(cell)) return std::nullopt;
-  if (const auto* number = std::get_if<int64_t>(&cell)) return *number;
-  if (const auto* real = std::get_if<double>(&cell)) return static_cast<int64_t>(*real);
+  const int64_t most = MostIn(column);
+  if (const auto* number = std::get_if<int64_t>(&cell)) return std::clamp(*number, -most, most);
+  if (const auto* real = std::get_if<double>(&cell)) {
+    // SQLite goes on in reals where integers overflow. The largest int64 is no double.
+    const auto end = static_cast<double>(most);
+    if (!(*real > -end)) return -most;
+    return *real < end ? static_cast<int64_t>(*real) : most;
+  }
   throw std::logic_error(fmt::format("column {} is not a number", column));
 }
 
@@ -422,7 +472,7 @@ void QueryInSandbox(Database& database, std::string_view sql, const Parameters& 
   }
   database.MakeViewsFor(sql);
   sqlite3* const handle = database.connection().getHandle();
-  const Sandbox sandbox(handle, limits);
+  const Sandbox sandbox(handle, database.path(), limits);
   StatementPtr statement;
   while (statement == nullptr && !sql.empty())
     statement = Prepare(handle, sandbox, &sql);  // Skips empty ones.

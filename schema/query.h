@@ -39,7 +39,7 @@ Rows Query(Database& database, const std::string& sql, const Parameters& paramet
 
 // One row, its cells by the names of their columns. A name that is not a column, or a cell of
 // another type, is a mistake in the program: std::logic_error. A NULL is 0, false or the empty text
-// where it isn't asked for with Maybe.
+// where it isn't asked for with Maybe. An integer past the limits of number_limits.h is the limit.
 class Record {
  public:
   using Columns = std::map<std::string, size_t, std::less<>>;  // Where in the row each one stands.
@@ -92,6 +92,9 @@ struct SandboxLimits {
   std::chrono::milliseconds used{0};        // Of the timeout, before the query.
 };
 
+// What is said of a query past its deadline.
+std::string PastDeadline(const SandboxLimits& limits);
+
 // Runs `work`, which asks `database` with SQL of the program's own, within the limits. Throws Error
 // past the deadline and on `stop` as QueryInSandbox does.
 void RunWithin(Database& database, const SandboxLimits& limits, const std::function<void()>& work);
@@ -106,7 +109,8 @@ struct RowSink {
 // recursion. No ATTACH, PRAGMA, writing, transaction or extension; bounded lengths; a deadline.
 // `database` is best one from OpenReadOnly; it stays restricted after the call. Throws Error:
 // kUsage for what is wrong with the SQL (syntax, forbidden, several statements, parameters that
-// don't match), kFailed past the deadline, kInterrupted on `stop`.
+// don't match), kFailed past the deadline, kInterrupted on `stop`. Throws std::bad_alloc where
+// SQLite ran out of memory. A single step of SQLite may outlast the deadline: cli/watchdog.h.
 void QueryInSandbox(Database& database, std::string_view sql, const Parameters& parameters,
                     const SandboxLimits& limits, const RowSink& sink);
 

@@ -51,8 +51,9 @@ void CopyPlain(const ReadFunction& read, const SourceLimits& limits, const std::
                Spool& spool) {
   std::vector<char> buffer(kBufferBytes);
   while (const size_t got = read(buffer)) {
-    if (spool.size() + got > limits.max_uncompressed_bytes) {
-      throw Error(path + ": more than " + std::to_string(limits.max_uncompressed_bytes) +
+    if (spool.size() + got > limits.max_piped_bytes) {
+      throw Error((path == "-" ? std::string("standard input") : path) + ": more than " +
+                  std::to_string(limits.max_piped_bytes) +
                   " bytes; save it to a file and name that");
     }
     spool.Append(std::span(buffer).first(got));

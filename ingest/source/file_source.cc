@@ -104,6 +104,11 @@ std::unique_ptr<Source> OpenSource(const std::string& path, const SourceLimits& 
     if (got == 0) break;
     head_bytes += got;
   }
+  // /dev/null has an end, and a person at a terminal.
+  if (S_ISCHR(status.st_mode) && head_bytes == sizeof head && ::isatty(file.get()) == 0) {
+    throw Error((standard_input ? std::string("standard input") : path) +
+                ": a device, which gives bytes without end; name a file");
+  }
   const Compression compression = SniffCompression(std::span(head).first(head_bytes));
 
   // A regular file that is named can be read in place. Standard input can't, even when it is a

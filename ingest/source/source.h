@@ -34,6 +34,8 @@ struct SourceLimits {
   uint64_t max_uncompressed_bytes = uint64_t{64} << 30;
   // ... and so is a ratio above this, once past 64 MiB (xplane captures reach about 20).
   uint64_t max_ratio = 1000;
+  // What comes uncompressed through a pipe may have no end.
+  uint64_t max_piped_bytes = uint64_t{8} << 30;
 };
 
 // Sees bytes as they arrive, before anything is decompressed.

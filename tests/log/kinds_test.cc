@@ -52,7 +52,7 @@ TEST(KindsTest, TheViewListsTheSame) {
 
 TEST(KindsTest, OldDatabasesGetTheSame) {
   SQLite::Database old(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
-  std::ifstream first(OOMDB_SOURCE_DIR "/tests/schema/first_schema.sql");
+  std::ifstream first(OOMDB_SOURCE_DIR "/schema/first_schema.sql");
   std::ostringstream schema;
   schema << first.rdbuf();
   old.exec(schema.str());

@@ -26,7 +26,7 @@ std::vector<std::string> Structure(SQLite::Database& connection) {
 }
 
 std::string FirstSchema() {
-  std::ifstream file(OOMDB_SOURCE_DIR "/tests/schema/first_schema.sql");
+  std::ifstream file(OOMDB_SOURCE_DIR "/schema/first_schema.sql");
   std::stringstream content;
   content << file.rdbuf();
   EXPECT_FALSE(content.str().empty());
