@@ -127,7 +127,7 @@ size_t ReadLabel(std::string_view text, LineLabels labels, Origin* origin) {
 
 void ReadName(std::string_view prefix, Origin* origin) {
   // Each has the name in its first group, and in the second what tells apart those of one name.
-  static const Pattern* const bracketed = new Pattern[]{
+  static const std::array bracketed = {
       // kubectl logs --prefix
       Pattern(R"(\[pod/([^/\]\s]+)(/[^\]\s]*)?\])"),
       // mpirun, SageMaker
@@ -166,8 +166,7 @@ void ReadName(std::string_view prefix, Origin* origin) {
   };
   // Most lines have a time stamp and no name: that must not take long.
   if (prefix.starts_with('[')) {
-    constexpr size_t kBracketed = 5;
-    std::any_of(bracketed, bracketed + kBracketed, read);
+    std::any_of(bracketed.begin(), bracketed.end(), read);
   } else if (has("pid=")) {
     read(process);
   } else if (has("|")) {

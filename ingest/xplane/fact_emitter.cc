@@ -104,11 +104,14 @@ class Emitter {
 
   void EmitDevices() {
     std::map<DeviceKind, int64_t> places;
-    for (const auto& [key, device] : devices_) {
+    for (const auto& entry : devices_) {
+      // No structured binding: the lambda below captures it, which clang 14 does not take.
+      const auto& [kind, ordinal] = entry.first;
+      const auto& device = entry.second;
       DeviceFact fact;
-      fact.ordinal = key.second;
-      fact.local_ordinal = places[key.first]++;
-      fact.kind = std::string(ToString(key.first));
+      fact.ordinal = ordinal;
+      fact.local_ordinal = places[kind]++;
+      fact.kind = std::string(ToString(kind));
       fact.name = fact.kind;
       if (device.plane != nullptr) {
         const auto text = [&](const char* name, const std::string& otherwise) {
