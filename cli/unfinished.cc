@@ -15,8 +15,8 @@ struct Files {
   std::set<std::string> paths;
 };
 
-// Never destroyed: a watchdog may look while the program ends. In a place of its own: when one looks
-// for the first time, memory may be what ran out.
+// Never destroyed: a watchdog may look while the program ends. In a place of its own: memory
+// may be what ran out when one looks for the first time.
 Files& All() {
   alignas(Files) static std::byte place[sizeof(Files)];
   static Files& files = *new (place) Files;

@@ -1,4 +1,4 @@
-// Deadlines that hold. SQLite looks at the clock between two steps, but one step (a function on long
+// Deadlines that hold. SQLite looks at the clock between two steps, but one (a function on long
 // texts, the preparing of a statement) may take minutes, and so may what we do with the rows. A
 // watchdog ends the program then. Only for verbs that read: nothing that is written may be cut.
 #ifndef OOMDB_CLI_WATCHDOG_H_

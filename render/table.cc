@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <numeric>
 #include <ostream>
@@ -83,7 +84,10 @@ std::string MarkdownCell(std::string_view sanitized) {
       out += "ww&#119;";
       i += 2;
     } else {
-      if (std::string_view("\\|[]`").find(c) != std::string_view::npos) out += '\\';
+      // A backslash is one where no markup follows: the \n of what was sanitized.
+      const bool escapes =
+          c == '\\' && rest.size() > 1 && std::ispunct(static_cast<unsigned char>(rest[1])) != 0;
+      if (escapes || std::string_view("|[]`").find(c) != std::string_view::npos) out += '\\';
       out += c;
     }
   }

@@ -57,7 +57,7 @@ class Database {
 
   // Opens `path` for reading and makes `views` as temporary views. `overrides` and the settings
   // that the file lacks stand in a temporary table `settings`, which the views read. An older file
-  // is migrated in memory, not on disk. Nothing at or beside `path` is written: what a killed writer
+  // is migrated in memory, not on disk. Nothing there or beside it is written: what a dead writer
   // left is rolled back in a private copy. Throws Error: kFailed when missing or unreadable,
   // kForeignFile as above, kUsage for an unknown setting.
   static Database OpenReadOnly(const std::string& path, std::span<const ViewDefinition> views,

@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::string_view kJournalMagic("\xd9\xd5\x05\xf9\x20\xa1\x63\xd7", 8);
 
-// Statements are told by their first words: a row's `type` and `name` are what somebody wrote there.
+// A statement is told by its first words: `type` and `name` are what somebody wrote there.
 constexpr size_t kMaxQuoted = 60;  // Of what differs, in a message.
 
 std::string Shortened(const std::string& text) {

@@ -18,7 +18,7 @@ void RefuseSuperJournal(const std::string& path);
 
 // After it is known to be a database of oomdb, of `version`. Nothing that somebody else wrote may
 // run: throws Error kForeignFile, with what differs, where the file has a trigger, or where one of
-// our tables is not as schema.sql or the migrations made it (a view or a virtual table in its place,
+// our tables is not as schema.sql or the migrations made it (a view or virtual table in its place,
 // a CHECK, a computed column or a default more, a column or STRICT less) or has an index over an
 // expression or over part of its rows. Tables, views and plain indexes that people add stay, and
 // plain columns.

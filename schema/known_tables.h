@@ -13,7 +13,7 @@
 
 namespace oomdb::schema {
 
-// A CREATE TABLE by its parts, in whatever order they stand: SQLite appends columns that a migration
+// A CREATE TABLE by its parts, in any order: SQLite appends columns that a migration
 // adds, schema.sql has them where they belong.
 struct TableShape {
   std::multiset<std::string> parts;    // Columns with all they declare, and constraints.

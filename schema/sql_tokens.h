@@ -17,7 +17,7 @@ struct SqlToken {
   std::string text;
 };
 
-// A text or a comment that doesn't end takes the rest. A NUL ends nothing: it is a token of its own.
+// A text or a comment that doesn't end takes the rest. A NUL is a token of its own.
 // `most`: no more than so many of them.
 std::vector<SqlToken> SqlTokens(std::string_view sql, size_t most = static_cast<size_t>(-1));
 

@@ -101,6 +101,14 @@ TEST(TableTest, MarkdownEscapesWhatBreaksATable) {
             "| a\\|b | n |\n| --- | ---: |\n| &lt;b>\\|x\\n | 1 |\n");
 }
 
+// What a capture says must not fetch anything where the table is shown.
+TEST(TableTest, MarkdownHasNoLinksOrImages) {
+  EXPECT_EQ(Render({"a"}, {{"![i](http://x/y.png) \\[z] www.x `c` &#91;"}},
+                   {.format = TableFormat::kMarkdown}),
+            "| a |\n| --- |\n| !\\[i\\](http&#58;//x/y.png) \\\\\\[z\\] ww&#119;.x \\`c\\` "
+            "&amp;#91; |\n");
+}
+
 TEST(TableTest, ManyRowsComeThrough) {
   Rows rows;
   for (int64_t i = 0; i < 2500; ++i) rows.push_back({i});
