@@ -134,14 +134,40 @@ schema::SettingOverrides ReadSettingOptions(const SettingOptions& options) {
 }
 
 void AddOutputOptions(Verb& verb, OutputOptions& options) {
-  verb.Option("--format", options.format, "table (for people), csv, json, jsonl or markdown")
-      .Type("FORMAT")
-      .ShowDefault();
+  verb.Option("--format", options.format,
+              "table (for people), csv, json, jsonl or markdown; by default what the name of -o "
+              "ends in, else table")
+      .Type("FORMAT");
   verb.Option("-o,--output", options.file, "Write to this file instead of standard output")
       .Type("FILE");
   verb.Flag("-f,--force", options.force, "Overwrite the file of -o");
   verb.Option("--color", options.color, "auto, always or never").Type("WHEN").ShowDefault();
 }
+
+namespace {
+
+// Throws Error (kUsage) for a name that promises what there is none of.
+std::string FormatOf(const OutputOptions& options) {
+  if (!options.format.empty()) return options.format;
+  const std::string_view file = options.file;
+  for (const auto& [ending, format] : {std::pair{".csv", "csv"},
+                                       {".json", "json"},
+                                       {".jsonl", "jsonl"},
+                                       {".ndjson", "jsonl"},
+                                       {".md", "markdown"}}) {
+    if (file.ends_with(ending)) return format;
+  }
+  if (file.ends_with(".html") || file.ends_with(".htm")) {
+    throw Error(
+        fmt::format("-o {}: no HTML is written here; name a .csv, .json, .jsonl or .md file, "
+                    "or say --format",
+                    file),
+        ExitCode::kUsage);
+  }
+  return "table";
+}
+
+}  // namespace
 
 struct Output::State {
   render::TableOptions table;
@@ -151,7 +177,7 @@ struct Output::State {
 };
 
 Output::Output(const OutputOptions& options) : state_(std::make_unique<State>()) {
-  state_->table.format = render::ParseTableFormat(options.format);
+  state_->table.format = render::ParseTableFormat(FormatOf(options));
   const render::ColorMode color = render::ParseColorMode(options.color);
   const bool to_stdout = options.file.empty() || options.file == "-";
   if (to_stdout) {

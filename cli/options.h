@@ -35,7 +35,7 @@ schema::SettingOverrides ReadSettingOptions(const SettingOptions& options);
 
 // --format F, -o FILE, -f, --color.
 struct OutputOptions {
-  std::string format = "table";
+  std::string format;  // Empty: what the file's name ends in, else table.
   std::string file;
   bool force = false;
   std::string color = "auto";

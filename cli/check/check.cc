@@ -76,6 +76,7 @@ schema::Database Open(const Options& options, const GateLimits& limits, ExitCode
 void WriteJUnit(const Options& options, const GateReport& report) {
   OutputOptions output;
   output.file = options.junit;
+  output.format = "table";  // XML, whatever its name.
   output.force = options.force;
   Output out(output);
   out.stream() << JUnitXml(report);

@@ -348,6 +348,7 @@ void Run(Options options, ExitCode& exit_code) {
   if (!options.html_file.empty()) {
     OutputOptions beside;
     beside.file = options.html_file;
+    beside.format = "table";  // The page is no table.
     beside.force = options.output.force;
     Output html(beside);
     std::ostringstream text;

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <iostream>
 #include <memory>
 #include <optional>
 #include <string>
@@ -75,6 +77,7 @@ void WriteBeside(const std::string& file, const std::string& text, bool force) {
   OutputOptions output;
   if (file != "-") output.file = file;
   output.force = force;
+  output.format = "table";  // What is written has a format of its own.
   Output out(output);
   out.stream() << text;
   out.Finish();
@@ -126,6 +129,22 @@ bool IsBrief(const Options& options, const render::Terminal& terminal) {
 }
 
 void Check(const Options& options) {
+  for (const std::string ending : {".csv", ".jsonl"}) {
+    if (options.format.empty() && options.output.file.ends_with(ending)) {
+      throw Error(
+          fmt::format("-o {}: a report is text, JSON, Markdown or HTML; name a .txt, .json, "
+                      ".md or .html file, or say --format",
+                      options.output.file),
+          ExitCode::kUsage);
+    }
+  }
+  if (!options.paths.empty() && !options.database.empty()) {
+    const char* const variable = std::getenv("OOMDB_DB");
+    if (variable == nullptr || variable != options.database) {
+      std::cerr << "oomdb: --db " << render::Sanitize(options.database)
+                << " is not read: captures are named\n";
+    }
+  }
   if (options.paths.empty() && options.database.empty()) {
     throw Error("nothing to report on: name a capture, a folder or --db FILE", ExitCode::kUsage);
   }

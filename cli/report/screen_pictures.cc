@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "cli/report/page.h"
@@ -116,17 +117,18 @@ class ScreenPictures : ReportPage {
 
   void Items() {
     if (verdict_.finding == nullptr) return;
-    int64_t whole = 0;
+    // Each kind has a scale of its own: what grows and what is in use are not compared.
+    std::map<std::string, int64_t> whole;
     for (const ReportItem& item : verdict_.finding->items)
-      whole = std::max(whole, item.bytes.value_or(0));
+      whole[item.kind] = std::max(whole[item.kind], item.bytes.value_or(0));
     size_t shown = 0;
     for (const ReportItem& item : verdict_.finding->items) {
       if (!item.bytes || shown++ == kMaxBars) break;
       std::string words = item.count && *item.count > 1 ? fmt::format("{} × ", *item.count) : "";
-      BarLine("", render::HumanBytes(*item.bytes),
+      BarLine(render::Truncate(render::Safe(item.kind), 11), render::HumanBytes(*item.bytes),
               words + render::HumanizeSentence(render::Safe(item.label)),
               width_ >= kWideWidth ? 50 : 34, static_cast<double>(*item.bytes),
-              static_cast<double>(whole));
+              static_cast<double>(whole[item.kind]));
     }
   }
 

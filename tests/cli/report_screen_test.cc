@@ -112,6 +112,25 @@ TEST_F(ReportScreenTest, MistakesAreSaid) {
   EXPECT_EQ(Oomdb("what-if --capacity 80 " + Sample("cpu")).exit_code, 2);
 }
 
+TEST_F(ReportScreenTest, TheNameOfAFileSaysItsFormat) {
+  ASSERT_EQ(Oomdb("ingest --db oom.db " + Sample("fragmented_pool")).exit_code, 0);
+  const std::string sql = "query --db oom.db 'SELECT kind FROM captures' -o ";
+  ASSERT_EQ(Oomdb(sql + "q.csv").exit_code, 0);
+  EXPECT_EQ(Read("q.csv"), "kind\noom_log\n");
+  ASSERT_EQ(Oomdb(sql + "q.jsonl").exit_code, 0);
+  EXPECT_EQ(Read("q.jsonl"), "{\"kind\": \"oom_log\"}\n");
+  ASSERT_EQ(Oomdb(sql + "q.md").exit_code, 0);
+  EXPECT_THAT(Read("q.md"), HasSubstr("| --- |"));
+  ASSERT_EQ(Oomdb(sql + "t.csv --format table").exit_code, 0);
+  EXPECT_THAT(Read("t.csv"), HasSubstr("───"));
+  EXPECT_EQ(Oomdb(sql + "q.html").exit_code, 2);
+  EXPECT_EQ(Oomdb("report oom.db -o r.csv").exit_code, 2);
+  EXPECT_EQ(Oomdb("report oom.db -o r.html --json r.json").exit_code, 0);
+  EXPECT_EQ(Oomdb("report oom.db --html beside.html").exit_code, 0);
+  EXPECT_THAT(Oomdb("report --db oom.db " + Sample("cpu")).err,
+              HasSubstr("--db oom.db is not read: captures are named"));
+}
+
 TEST_F(ReportScreenTest, ADatabaseOrAPipeIsReportedOn) {
   ASSERT_EQ(Oomdb("ingest --db oom.db " + Sample("attention_oom")).exit_code, 0);
   EXPECT_EQ(Oomdb("oom.db").out, Oomdb("report --db oom.db").out);
