@@ -35,19 +35,10 @@ class ErrorLogSection : ReportPage {
     Section((log.failed ? "ERROR LOG  " : "LOG  ") + name, "read");
     if (log.main && !log.events[*log.main].message.empty())
       Indented(render::Truncate(render::Safe(log.events[*log.main].message), 3 * width_), 2);
-    Numbers(log);
+    LogNumbers(log, log.numbers.size(), kErrorLogWords);
     if (!log.buffers.empty())
       Buffers(log.buffers, std::min(log.buffers.size(), kMaxBuffers), 36, 22);
     Others(log);
-  }
-
-  void Numbers(const ReportErrorLog& log) {
-    int64_t whole = 0;
-    for (const ReportErrorNumber& number : log.numbers) whole = std::max(whole, number.bytes);
-    for (const ReportErrorNumber& number : log.numbers) {
-      BarLine(number.name, render::HumanBytes(number.bytes), number.words, kErrorLogWords,
-              static_cast<double>(number.bytes), static_cast<double>(whole));
-    }
   }
 
   // What else the log says; advice is no failure.

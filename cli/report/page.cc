@@ -57,6 +57,16 @@ void ReportPage::BarLine(const std::string& name, const std::string& size, const
   Line(line);
 }
 
+void ReportPage::LogNumbers(const ReportErrorLog& log, size_t most, size_t words_width) {
+  int64_t whole = 0;
+  for (const ReportErrorNumber& number : log.numbers) whole = std::max(whole, number.bytes);
+  for (size_t i = 0; i < std::min(log.numbers.size(), most); ++i) {
+    const ReportErrorNumber& number = log.numbers[i];
+    BarLine(number.name, render::HumanBytes(number.bytes), number.words, words_width,
+            static_cast<double>(number.bytes), static_cast<double>(whole));
+  }
+}
+
 void ReportPage::Buffers(const std::vector<ReportGroup>& groups, size_t listed,
                          size_t shape_percent, size_t line_percent) {
   struct Cells {

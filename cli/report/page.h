@@ -36,6 +36,8 @@ class ReportPage {
   // 0.
   void BarLine(const std::string& name, const std::string& size, const std::string& words,
                size_t words_width, double part, double whole);
+  // What an error log states, the first `most` of its numbers, as BarLines.
+  void LogNumbers(const ReportErrorLog& log, size_t most, size_t words_width);
   // The table of the first `listed` groups of buffers. Of the page's width, shapes get at most
   // `shape_percent` and Python lines `line_percent`.
   void Buffers(const std::vector<ReportGroup>& groups, size_t listed, size_t shape_percent,

@@ -191,7 +191,6 @@ ExitCode Run(const Options& options) {
   if (options.top) style.top = static_cast<size_t>(*options.top);
   style.stack = options.stack;
   style.next = NextCommands(options, report);
-  style.pictures = PicturesOf(database, VerdictOf(report).words);
 
   if (!options.json_file.empty())
     WriteBeside(options.json_file, ReportJson(report), options.output.force);
@@ -203,6 +202,7 @@ ExitCode Run(const Options& options) {
     OutputOptions output = options.output;
     output.format = "table";  // Not of this verb: it has formats of its own.
     const bool brief = IsBrief(options, terminal);
+    if (brief) style.pictures = PicturesOf(database, VerdictOf(report).words);
     const std::string text = format == "json"       ? ReportJson(report)
                              : format == "markdown" ? ReportMarkdown(report, style)
                              : format == "html"     ? page::ReportHtml(database, report, style)

@@ -22,7 +22,8 @@ class ScreenPictures : ReportPage {
   void Write(std::string_view name) {
     if (name == "need" || name == "curve") Need();
     if (name == "heap") Staircase();
-    if (name == "log" || name == "log buffers") LogNumbers();
+    if ((name == "log" || name == "log buffers") && !report_.logs.empty())
+      LogNumbers(report_.logs.front(), kMaxBars, width_ >= kWideWidth ? 40 : 28);
     if (name == "addresses" || name == "hosts") Items();
   }
 
@@ -100,18 +101,6 @@ class ScreenPictures : ReportPage {
                             render::HumanBytes(starts.front()), render::HumanBytes(starts.back()));
       }
       Line(render::Truncate(line, width_));
-    }
-  }
-
-  void LogNumbers() {
-    if (report_.logs.empty()) return;
-    const std::vector<ReportErrorNumber>& numbers = report_.logs.front().numbers;
-    int64_t whole = 0;
-    for (const ReportErrorNumber& number : numbers) whole = std::max(whole, number.bytes);
-    for (size_t i = 0; i < std::min(numbers.size(), kMaxBars); ++i) {
-      BarLine(numbers[i].name, render::HumanBytes(numbers[i].bytes), numbers[i].words,
-              width_ >= kWideWidth ? 40 : 28, static_cast<double>(numbers[i].bytes),
-              static_cast<double>(whole));
     }
   }
 

@@ -13,19 +13,10 @@
 #include "ingest/plan/replay/columns.h"
 #include "ingest/plan/replay/replay_program.h"
 #include "ingest/plan/whatif/what_if.h"
-#include "ingest/source/source.h"
-#include "tests/plan/text_proto.h"
+#include "tests/plan/what_if_plans.h"
 
 namespace oomdb::ingest {
 namespace {
-
-std::string WhatIfPlan(const std::string& name) {
-  const auto source = OpenSource(std::string(OOMDB_SOURCE_DIR) + "/tests/plan/testdata/whatif/" +
-                                 name + ".hlo.pb.gz");
-  std::string bytes(source->size(), '\0');
-  source->ReadAt(0, std::span<char>(bytes.data(), bytes.size()));
-  return bytes;
-}
 
 proto::HloProto Parsed(const std::string& bytes) {
   proto::HloProto hlo;

@@ -13,8 +13,8 @@
 #include "ingest/plan/whatif/plan_changes.h"
 #include "ingest/plan/whatif/search.h"
 #include "ingest/plan/whatif/state.h"
-#include "ingest/source/source.h"
 #include "tests/plan/text_proto.h"
+#include "tests/plan/what_if_plans.h"
 
 namespace oomdb::ingest {
 namespace {
@@ -32,11 +32,7 @@ const PlanModel& Model(const std::string& name) {
   std::unique_ptr<Loaded>& entry = (*loaded)[name];
   if (entry == nullptr) {
     entry = std::make_unique<Loaded>();
-    const auto source = OpenSource(std::string(OOMDB_SOURCE_DIR) + "/tests/plan/testdata/whatif/" +
-                                   name + ".hlo.pb.gz");
-    std::string bytes(source->size(), '\0');
-    source->ReadAt(0, std::span<char>(bytes.data(), bytes.size()));
-    EXPECT_TRUE(entry->hlo.ParseFromString(bytes)) << name;
+    EXPECT_TRUE(entry->hlo.ParseFromString(WhatIfPlan(name))) << name;
     const std::string platform = name.substr(0, name.find('_'));
     entry->model = std::make_unique<PlanModel>(entry->hlo, platform == "cuda" ? "gpu" : platform);
   }
@@ -176,11 +172,7 @@ TEST(WhatIfTest, AWrongHintFindsNoBatch) {
   const PlanModel& known = Model("cuda_lstm");
   ASSERT_TRUE(known.batch().found());
   proto::HloProto hlo;
-  const auto source =
-      OpenSource(std::string(OOMDB_SOURCE_DIR) + "/tests/plan/testdata/whatif/cuda_lstm.hlo.pb.gz");
-  std::string bytes(source->size(), '\0');
-  source->ReadAt(0, std::span<char>(bytes.data(), bytes.size()));
-  ASSERT_TRUE(hlo.ParseFromString(bytes));
+  ASSERT_TRUE(hlo.ParseFromString(WhatIfPlan("cuda_lstm")));
   const PlanModel wrong(hlo, "gpu", {.size = 17, .argument = ""});
   EXPECT_FALSE(wrong.batch().found());
   EXPECT_FALSE(Ask(wrong, Batch(0.5)).after.has_value());
